@@ -1,0 +1,1 @@
+"""Lecture 10: matrix multiplication step by step."""

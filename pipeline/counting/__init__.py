@@ -1,0 +1,1 @@
+"""Counts at any size: simulation and exact extrapolation."""

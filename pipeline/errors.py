@@ -1,0 +1,37 @@
+"""Every error that Paper GPU raises on purpose.
+
+All of them derive from :class:`PaperGpuError`, so that an entry point can show the message alone and
+leave the traceback to real bugs. Where Python has a fitting built-in, the class derives from it too.
+"""
+
+
+class PaperGpuError(Exception):
+    """Root of all errors whose message is written for the user."""
+
+
+class ConfigError(PaperGpuError, ValueError):
+    """A configuration file holds something that is not allowed."""
+
+
+class DataError(PaperGpuError, ValueError):
+    """A data sheet or a table of measurements holds something that is not allowed."""
+
+
+class VocabularyError(PaperGpuError, ValueError):
+    """A dataset holds a variable that the vocabulary does not know, or lacks one that it must have."""
+
+
+class LaunchError(PaperGpuError, ValueError):
+    """A kernel cannot be launched this way: its shape, its options or its block do not fit."""
+
+
+class OutOfRangeError(PaperGpuError, IndexError):
+    """A thread accessed an element outside an array."""
+
+
+class MisalignedError(PaperGpuError, ValueError):
+    """A vector access does not start at a multiple of its width."""
+
+
+class ModelError(PaperGpuError, ValueError):
+    """A model was asked for something outside the range in which it holds."""

@@ -1,0 +1,1 @@
+"""GPU data sheets and the occupancy rules of the hardware."""

@@ -1,0 +1,1 @@
+"""The kernels of the lecture, and the record that describes one."""

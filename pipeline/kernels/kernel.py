@@ -1,0 +1,73 @@
+"""What describes a kernel: its body, how it is launched, what it must cost."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, fields
+from typing import Any
+
+
+@dataclass(frozen=True)
+class Launch:
+    """How a kernel is launched, whatever the matrix size.
+
+    Attributes
+    ----------
+    block
+        Threads per block along x, y and z.
+    tile
+        Rows and columns of C that one block computes.
+    smem_bytes
+        Shared memory per block (B).
+    registers
+        Registers per thread. An assumption from accumulators, operands and addresses: the Python
+        body has no register allocation.
+    multiple
+        M, N and K must be multiples of these; 1 where any size goes.
+    """
+
+    block: tuple[int, int, int]
+    tile: tuple[int, int]
+    smem_bytes: int
+    registers: int
+    multiple: tuple[int, int, int]
+
+    @property
+    def threads(self) -> int:
+        """Threads per block."""
+        x, y, z = self.block
+        return x * y * z
+
+
+@dataclass(frozen=True)
+class Kernel:
+    """One kernel of the ladder.
+
+    Attributes
+    ----------
+    id, number, label
+        Identity in stores, position on the ladder, name as shown to readers.
+    lifts
+        The one-line lesson: what this step changes against the one before.
+    options
+        Frozen dataclass of the kernel's compile-time options, every field with a default.
+    body
+        ``body(blk, a, b, c, m, n, k, options)``: what every thread does.
+    launch
+        Launch configuration for given options; raises ``LaunchError`` where they contradict.
+    expected
+        Hand-counted cost of a whole launch: ``expected(m, n, k, options)`` gives a subset of the
+        counters as integers. A test compares it with the simulation.
+    """
+
+    id: str
+    number: int
+    label: str
+    lifts: str
+    options: type[Any]
+    body: Callable[..., None]
+    launch: Callable[[Any], Launch]
+    expected: Callable[[int, int, int, Any], Mapping[str, int]]
+
+    @property
+    def option_names(self) -> tuple[str, ...]:
+        """Names of the options that the kernel takes."""
+        return tuple(field.name for field in fields(self.options))

@@ -1,0 +1,1 @@
+"""The SIMT block model: what a launch did, counted exactly."""

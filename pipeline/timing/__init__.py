@@ -1,0 +1,1 @@
+"""Counts to seconds: tile order, DRAM traffic, roofline."""

@@ -1,0 +1,1 @@
+"""Names, units and meanings of every variable that a result may hold."""
