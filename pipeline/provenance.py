@@ -1,0 +1,166 @@
+"""What made a result: a digest of the code and the versions of the libraries.
+
+Snakemake sees an edit of a rule, but not an edit of a module that the rule's script imports. So
+each rule carries :func:`code_digest` and :func:`library_versions` among its parameters. The digest
+is taken from the syntax tree: comments, docstrings and layout do not change it, any other edit
+does.
+"""
+
+import ast
+import hashlib
+from collections.abc import Iterator
+from functools import cache
+from importlib.metadata import version
+from pathlib import Path
+
+ROOT_PACKAGE = "pipeline"
+
+# The libraries whose numbers, or whose bytes in a store, may differ from one release to the next.
+NUMERIC_LIBRARIES = ("numba", "numpy", "xarray", "zarr")
+
+_ABSENT = ("None", "[]")
+_CHECKOUT = Path(__file__).resolve().parent.parent
+
+
+def library_versions(*extra: str) -> dict[str, str]:
+    """Installed versions of the libraries that compute and store results.
+
+    Parameters
+    ----------
+    extra
+        Further distributions to list, ``"matplotlib"`` for figures.
+
+    Returns
+    -------
+    dict
+        Distribution name to version, sorted by name.
+    """
+    return {name: version(name) for name in sorted({*NUMERIC_LIBRARIES, *extra})}
+
+
+def code_digest(*targets: str, checkout: Path = _CHECKOUT) -> str:
+    """Digest of the code that a rule runs.
+
+    Parameters
+    ----------
+    targets
+        Modules of the package by dotted name (``"pipeline.store"``) and scripts by path, relative
+        to ``checkout``. Everything of ours that they import counts as well.
+    checkout
+        Folder that holds the package.
+
+    Returns
+    -------
+    str
+        SHA-256 in hexadecimal. It is the same on every machine and does not depend on the order of
+        ``targets``.
+
+    Raises
+    ------
+    ValueError
+        If a target does not exist, does not parse, or imports relatively: a relative import is
+        refused so that every import can be read off the source.
+    """
+    files: dict[str, Path] = {}
+    waiting = [_locate(target, checkout) for target in targets]
+    while waiting:
+        name, path = waiting.pop()
+        if name not in files:
+            files[name] = path
+            waiting += _modules_behind(name, path, checkout)
+    total = hashlib.sha256()
+    for name in sorted(files):
+        total.update(f"{name} {_tree_digest(files[name])}\n".encode())
+    return total.hexdigest()
+
+
+def _locate(target: str, checkout: Path) -> tuple[str, Path]:
+    """Name under which ``target`` enters the digest, and its file."""
+    if not target.endswith(".py"):
+        path = _module_file(target, checkout)
+        if path is None:
+            raise ValueError(
+                f"code digest: no module {target!r} under {ROOT_PACKAGE}/; "
+                f"name a module with dots or a script by its path"
+            )
+        return target, path
+    path = checkout / target
+    if not path.is_file():
+        raise ValueError(f"code digest: there is no script {target}")
+    return target, path
+
+
+def _module_file(name: str, checkout: Path) -> Path | None:
+    """File of a module of the package, or None where ``name`` is not one."""
+    if name.partition(".")[0] != ROOT_PACKAGE:
+        return None
+    base = checkout.joinpath(*name.split("."))
+    candidates = (base.with_suffix(".py"), base / "__init__.py")
+    return next((path for path in candidates if path.is_file()), None)
+
+
+@cache
+def _modules_behind(name: str, path: Path, checkout: Path) -> list[tuple[str, Path]]:
+    """Modules of the package that run when this one does: its imports, and all their packages."""
+    names = {parent for used in (name, *_import_names(path)) for parent in _with_parents(used)}
+    found = ((each, _module_file(each, checkout)) for each in sorted(names))
+    return [(each, file) for each, file in found if file is not None]
+
+
+def _import_names(path: Path) -> Iterator[str]:
+    """Every dotted name that an import in the file may refer to, anywhere in the file."""
+    for node in ast.walk(_parse(path)):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            if node.level:
+                raise ValueError(
+                    f"code digest: {path.name}, line {node.lineno}: relative import; "
+                    f"write the module's full name"
+                )
+            yield from (f"{node.module}.{alias.name}" for alias in node.names)
+
+
+def _with_parents(name: str) -> Iterator[str]:
+    """``a.b.c`` gives ``a``, ``a.b`` and ``a.b.c``: importing the last runs all three."""
+    parts = name.split(".")
+    return (".".join(parts[: depth + 1]) for depth in range(len(parts)))
+
+
+@cache
+def _parse(path: Path) -> ast.Module:
+    try:
+        return ast.parse(path.read_bytes(), filename=path.name)
+    except SyntaxError as error:
+        raise ValueError(
+            f"code digest: {path.name}, line {error.lineno}: {error.msg}; mend the syntax first"
+        ) from error
+
+
+@cache
+def _tree_digest(path: Path) -> str:
+    return hashlib.sha256(_canonical(_parse(path)).encode()).hexdigest()
+
+
+def _canonical(value: object) -> str:
+    """Text of a syntax tree that only code changes.
+
+    ``ast.dump`` would do, but it prints differently from one Python release to the next: empty
+    fields come and go. Here fields that are empty or absent are left out.
+    """
+    if isinstance(value, ast.AST):
+        fields = ((name, _canonical(field)) for name, field in ast.iter_fields(value))
+        inside = (f"{name}={text}" for name, text in fields if text not in _ABSENT)
+        return f"{type(value).__name__}({','.join(inside)})"
+    if isinstance(value, list):
+        return f"[{','.join(_canonical(item) for item in value if not _is_docstring(item))}]"
+    return repr(value)
+
+
+def _is_docstring(node: object) -> bool:
+    """Whether a statement is a bare string: a docstring, which does nothing when it runs."""
+    return (
+        isinstance(node, ast.Expr)
+        and isinstance(node.value, ast.Constant)
+        and isinstance(node.value.value, str)
+    )
