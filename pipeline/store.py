@@ -1,0 +1,229 @@
+"""Results on disk: every dataset is one zarr folder, written whole or not at all.
+
+A store opens with plain ``xarray.open_zarr(path)`` and without a warning, also after Snakemake has
+put its ``.snakemake_timestamp`` inside: its metadata is consolidated and its text is of a type that
+the zarr specification knows. The same dataset gives the same bytes.
+
+A zarr folder that lost a chunk reads without an error, as zeros or NaN. So :func:`write` stores
+every chunk, also one that holds nothing but the fill value, with a checksum; then a chunk that is
+not there is a chunk that is missing, and :func:`read` and :func:`open_results` say so.
+"""
+
+import os
+import shutil
+import tempfile
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import xarray as xr
+import zarr
+from zarr.codecs import ZstdCodec
+from zarr.errors import ZarrUserWarning
+
+from pipeline.errors import DataError
+
+INTERMEDIATE = ("simulated",)
+"""Folders below ``results/`` whose stores only feed other stages."""
+
+_COMPRESSOR = ZstdCodec(level=3, checksum=True)
+_TEXT = np.dtypes.StringDType()
+_NUMBERS = ("b1", "i1", "i2", "i4", "i8", "u1", "u2", "u4", "u8", "f4", "f8")
+_BROKEN = (OSError, ValueError, KeyError, TypeError, RuntimeError)
+"""What zarr and its codecs raise for a folder that is not a sound store."""
+
+
+def write(dataset: xr.Dataset, path: str | Path) -> None:
+    """Write ``dataset`` to the zarr folder ``path``, replacing what is there.
+
+    The store is written beside the target and renamed at the end, so no reader ever sees half of
+    it; what a killed write left behind is removed by the next one.
+
+    Parameters
+    ----------
+    dataset
+        Any dimensions; may be lazy. Every variable and coordinate must have the attributes
+        ``units`` and ``long_name`` and hold booleans, integers, 32- or 64-bit floats or text.
+    path
+        Folder to make; parents are made too.
+
+    Raises
+    ------
+    DataError
+        If a variable is unlabelled or of another type, or an attribute is not a plain value.
+    """
+    path = Path(path)
+    encoding = {str(name): _encoding(path, str(name), v) for name, v in dataset.variables.items()}
+    _check_attributes(path, "the dataset", dataset.attrs)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with _workplace(path) as folder:
+        _to_zarr(dataset.drop_encoding(), folder / "new", encoding)
+        _check_complete(folder / "new")
+        if path.exists():
+            path.rename(folder / "old")
+        (folder / "new").rename(path)
+
+
+def read(path: str | Path) -> xr.Dataset:
+    """Read the store ``path`` into memory, whole.
+
+    Raises
+    ------
+    DataError
+        If there is no store at ``path``, or it lacks chunks, or a chunk cannot be decoded.
+    """
+    path = Path(path)
+    dataset = _open(path)
+    try:
+        return dataset.load().drop_encoding()
+    except _BROKEN as error:
+        raise _broken(path, str(error)) from error
+
+
+def open_results(folder: str | Path = "results") -> xr.DataTree:
+    """Open every store below ``folder`` as one lazy tree.
+
+    ``results/predictions.zarr`` becomes the node ``predictions`` and ``results/decode/ledger.zarr``
+    the node ``decode/ledger``. Coordinates are loaded, variables are read when they are used.
+
+    Raises
+    ------
+    DataError
+        If there is no store below ``folder``, or one of them is incomplete.
+    """
+    folder = Path(folder)
+    stores = {node: _open(path) for node, path in sorted(_stores(folder).items())}
+    if not stores:
+        raise DataError(
+            f"{folder}: there is no result here; run `snakemake all` in the project folder first, "
+            f"or pass the folder that holds the results: open_results('path/to/results')"
+        )
+    for dataset in stores.values():
+        for coordinate in dataset.coords.values():
+            coordinate.load()
+    return xr.DataTree.from_dict(stores)
+
+
+def _stores(folder: Path) -> dict[str, Path]:
+    """Map node names to the stores below ``folder``; leave out what only feeds other stages."""
+    found = {}
+    for path in folder.glob("**/*.zarr"):
+        parts = path.relative_to(folder).with_suffix("").parts
+        hidden = any(part.startswith(".") for part in parts)
+        if path.is_dir() and parts[0] not in INTERMEDIATE and not hidden:
+            found["/".join(parts)] = path
+    return found
+
+
+def _open(path: Path) -> xr.Dataset:
+    """Open a store lazily, after a look at whether all of it is there."""
+    if not path.exists():
+        raise DataError(f"{path}: there is no store here; `snakemake {path}` makes it")
+    try:
+        _check_complete(path)
+        return xr.open_zarr(path, consolidated=True)
+    except DataError:
+        raise
+    except _BROKEN as error:
+        raise _broken(path, str(error)) from error
+
+
+def _check_complete(path: Path) -> None:
+    """Refuse a store of which a chunk is missing; looks at file names only."""
+    group = zarr.open_group(path, mode="r", use_consolidated=True)
+    for name, array in group.arrays():
+        if array.nchunks_initialized != array.nchunks:
+            there = f"{array.nchunks_initialized} of {array.nchunks}"
+            raise _broken(path, f"variable {name} has only {there} of its chunks")
+
+
+def _broken(path: Path, why: str) -> DataError:
+    return DataError(
+        f"{path}: this is not a whole store ({why}); delete the folder and make it again with "
+        f"`snakemake {path}`"
+    )
+
+
+def _encoding(path: Path, name: str, variable: xr.Variable) -> dict[str, Any]:
+    """How a variable is stored, after a check that it may be stored at all."""
+    for needed in ("units", "long_name"):
+        label = variable.attrs.get(needed)
+        if not (isinstance(label, str) and label):
+            raise DataError(
+                f"{path}: variable {name} has no {needed}; add it to its family in pipeline/vocab "
+                f"and label the dataset with pipeline.vocab.variable.annotate before writing"
+            )
+    _check_attributes(path, f"variable {name}", variable.attrs)
+    compressed: dict[str, Any] = {"compressors": [_COMPRESSOR]}
+    if _is_text(variable):
+        return compressed | {"dtype": _TEXT}
+    if variable.dtype.str[1:] not in _NUMBERS:
+        raise DataError(
+            f"{path}: variable {name} is of type {variable.dtype}, which a store cannot hold; "
+            f"allowed are bool, integers, float32, float64 and text: convert it with "
+            f".astype(...), and give times as seconds"
+        )
+    return compressed
+
+
+def _is_text(variable: xr.Variable) -> bool:
+    """Whether all elements are str; object arrays count when nothing else is in them."""
+    if variable.dtype.kind in "OT":
+        return all(isinstance(value, str) for value in variable.values.flat)
+    return variable.dtype.kind == "U"
+
+
+def _check_attributes(path: Path, owner: str, attributes: dict[Any, Any]) -> None:
+    """Refuse attributes that are not plain text, numbers or lists of these."""
+    plain = (str, bool, int, float, np.number, np.bool_)
+    for key, value in attributes.items():
+        items = value if isinstance(value, list | tuple) else [value]
+        if not all(isinstance(item, plain) for item in items):
+            raise DataError(
+                f"{path}: attribute {key} of {owner} is a {type(value).__name__}; "
+                f"allowed are text, numbers and lists of these"
+            )
+
+
+def _to_zarr(dataset: xr.Dataset, path: Path, encoding: dict[str, dict[str, Any]]) -> None:
+    with warnings.catch_warnings():
+        # Consolidated metadata is an extension of zarr format 3 that zarr reads and warns about.
+        warnings.filterwarnings("ignore", "Consolidated metadata", ZarrUserWarning)
+        dataset.to_zarr(
+            path, mode="w-", consolidated=True, encoding=encoding, write_empty_chunks=True
+        )
+
+
+@contextmanager
+def _workplace(path: Path) -> Iterator[Path]:
+    """Give a folder beside ``path`` for the time of one write, and sweep those of killed writes.
+
+    It carries the number of the writing process: a folder is swept when that process is gone.
+    """
+    prefix, suffix = f".{path.name}.", ".partial"
+    for left in path.parent.iterdir():
+        if left.name.startswith(prefix) and left.name.endswith(suffix):
+            owner = left.name.removeprefix(prefix).split(".")[0]
+            if not (owner.isdigit() and _is_running(int(owner))):
+                shutil.rmtree(left)
+    folder = tempfile.mkdtemp(suffix, f"{prefix}{os.getpid()}.", path.parent)
+    try:
+        yield Path(folder)
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def _is_running(process: int) -> bool:
+    """Whether another process has this number; our own old number means a process before us."""
+    if process == os.getpid():
+        return False
+    try:
+        os.kill(process, 0)
+    except ProcessLookupError:
+        return False
+    except PermissionError:
+        return True
+    return True
