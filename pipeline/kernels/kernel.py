@@ -4,6 +4,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields
 from typing import Any
 
+from pipeline.errors import LaunchError
+
 
 @dataclass(frozen=True)
 class Launch:
@@ -37,6 +39,26 @@ class Launch:
         return x * y * z
 
 
+def require(kernel_id: str, options: Any, conditions: Mapping[str, bool]) -> None:
+    """Refuse options that contradict each other.
+
+    Parameters
+    ----------
+    kernel_id, options
+        Named in the message.
+    conditions
+        What must hold, in words, and whether it does.
+
+    Raises
+    ------
+    LaunchError
+        Naming every condition that does not hold.
+    """
+    broken = [words for words, holds in conditions.items() if not holds]
+    if broken:
+        raise LaunchError(f"{kernel_id} with {options}: {'; '.join(broken)}")
+
+
 @dataclass(frozen=True)
 class Kernel:
     """One kernel of the ladder.
@@ -54,8 +76,9 @@ class Kernel:
     launch
         Launch configuration for given options; raises ``LaunchError`` where they contradict.
     expected
-        Hand-counted cost of a whole launch: ``expected(m, n, k, options)`` gives a subset of the
-        counters as integers. A test compares it with the simulation.
+        Hand-counted cost of a whole launch with default options: ``expected(m, n, k)`` gives
+        counters as integers, for sizes that the tiles divide and rows of whole 128-byte lines. A
+        test compares it with the simulation.
     """
 
     id: str
@@ -65,7 +88,7 @@ class Kernel:
     options: type[Any]
     body: Callable[..., None]
     launch: Callable[[Any], Launch]
-    expected: Callable[[int, int, int, Any], Mapping[str, int]]
+    expected: Callable[[int, int, int], Mapping[str, int]]
 
     @property
     def option_names(self) -> tuple[str, ...]:

@@ -1,0 +1,119 @@
+"""k05: every thread computes 8 by 8 elements as outer products of registers."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from pipeline.kernels.kernel import Kernel, Launch, require
+from pipeline.simt.block import Block
+from pipeline.simt.memory import GlobalArray
+
+ID = "k05_blocktile_2d"
+
+
+@dataclass(frozen=True)
+class Options:
+    """Tile of C per block (bm, bn), depth of a step (bk), elements per thread (tm, tn).
+
+    ``vec_b`` reads the values of B four at a time, as a compiler does that can prove alignment.
+    """
+
+    bm: int = 128
+    bn: int = 128
+    bk: int = 8
+    tm: int = 8
+    tn: int = 8
+    vec_b: bool = False
+
+
+def body(
+    blk: Block, a: GlobalArray, b: GlobalArray, c: GlobalArray, m: int, n: int, k: int, opt: Options
+) -> None:
+    """Read tm values of A and tn of B for tm * tn multiply-adds."""
+    bm, bn, bk, tm, tn = opt.bm, opt.bn, opt.bk, opt.tm, opt.tn
+    threads = blk.n_threads
+    row, col = blk.tid // (bn // tn) * tm, blk.tid % (bn // tn) * tn
+    a_row, a_col = blk.tid // bk, blk.tid % bk
+    b_row, b_col = blk.tid // bn, blk.tid % bn
+    first_row, first_col = blk.bx * bm, blk.by * bn
+    a_tile, b_tile = blk.shared("a_tile", bm * bk), blk.shared("b_tile", bk * bn)
+    total = blk.zeros(tm, tn)
+    for step in range(0, k, bk):
+        for r in range(0, bm, threads // bk):
+            from_a = blk.load(a, (first_row + a_row + r) * k + step + a_col)
+            blk.sstore(a_tile, (a_row + r) * bk + a_col, from_a)
+        for r in range(0, bk, threads // bn):
+            from_b = blk.load(b, (step + b_row + r) * n + first_col + b_col)
+            blk.sstore(b_tile, (b_row + r) * bn + b_col, from_b)
+        blk.sync()
+        for i in range(bk):
+            left = np.stack([blk.sload(a_tile, (row + r) * bk + i) for r in range(tm)], axis=-1)
+            if opt.vec_b:
+                quads = [blk.sload(b_tile, i * bn + col + q, width=4) for q in range(0, tn, 4)]
+                right = np.concatenate(quads, axis=-1)
+            else:
+                right = np.stack([blk.sload(b_tile, i * bn + col + q) for q in range(tn)], axis=-1)
+            blk.ffma(left[..., :, None], right[..., None, :], total)
+        blk.sync()
+    for r in range(tm):
+        for q in range(tn):
+            blk.store(c, (first_row + row + r) * n + first_col + col + q, total[..., r, q])
+
+
+def launch(opt: Options) -> Launch:
+    """Launch a thread per tm x tn elements; they move the tiles in equal rounds."""
+    bm, bn, bk, tm, tn = opt.bm, opt.bn, opt.bk, opt.tm, opt.tn
+    require(ID, opt, {"every tile option must be at least 1": min(bm, bn, bk, tm, tn) >= 1})
+    threads = bm // tm * (bn // tn)
+    require(
+        ID,
+        opt,
+        {
+            "bm must be a multiple of tm, and bn of tn": bm % tm == 0 and bn % tn == 0,
+            "bm / tm * bn / tn threads must be between 1 and 1024": 1 <= threads <= 1024,
+            "the tile of A must divide into rounds of whole rows": threads % bk == 0
+            and bm % max(1, threads // bk) == 0,
+            "the tile of B must divide into rounds of whole rows": threads % bn == 0
+            and bk % max(1, threads // bn) == 0,
+            "vec_b needs tn to be a multiple of 4": not opt.vec_b or tn % 4 == 0,
+        },
+    )
+    # Accumulators, both operands, and 48 for addresses and loop state.
+    registers = tm * tn + tm + tn + 48
+    return Launch((threads, 1, 1), (bm, bn), (bm + bn) * bk * 4, registers, (bm, bn, bk))
+
+
+def expected(m: int, n: int, k: int) -> dict[str, int]:
+    """Count by hand: 16 shared reads per 64 multiply-adds, 2-way conflicts on A, 4-way on B."""
+    blocks = (m // 128) * (n // 128)
+    warps, steps = 8 * blocks, k // 8
+    return {
+        "gld_instr": 8 * steps * warps,
+        "gld_sectors": 8 * 4 * steps * warps,
+        "gld_lines": 4 * (4 + 1) * steps * warps,
+        "gst_instr": 64 * warps,
+        "gst_sectors": 64 * 32 * warps,
+        "gst_lines": 64 * 8 * warps,
+        "sts_instr": 8 * steps * warps,
+        "sts_wavefronts": 8 * steps * warps,
+        "lds_instr": 16 * k * warps,
+        "lds_wavefronts": 8 * (2 + 4) * k * warps,
+        "ideal_smem_wavefronts": (16 * k + 8 * steps) * warps,
+        "ffma_instr": 64 * k * warps,
+        "fma": m * n * k,
+        "barriers": 2 * steps * blocks,
+        "warp_instr": (80 * k + 18 * steps + 64) * warps,
+        "race_count": 0,
+    }
+
+
+KERNEL = Kernel(
+    id=ID,
+    number=5,
+    label="2D block tiling",
+    lifts="A thread keeps 64 accumulators: 16 shared reads feed 64 multiply-adds.",
+    options=Options,
+    body=body,
+    launch=launch,
+    expected=expected,
+)

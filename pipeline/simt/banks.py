@@ -1,0 +1,76 @@
+"""How many wavefronts a shared-memory access takes: the definition.
+
+Shared memory has 32 banks of 4-byte words; each bank serves one word per wavefront, and lanes that
+ask for the same word share it. A warp instruction is cut into groups of lanes that are served one
+after the other; a group takes as many wavefronts as the busiest bank has distinct words.
+
+Two rules say how many groups there are. ``lecture``: one for accesses of up to 32 bits, two for
+64 bits, four for 128 bits (the phases of the lecture script). ``hardware``: the same, but halved if
+lanes pair up on equal addresses (``pair condition``), as measured counters show; the evidence is in
+``docs/MODEL.md``.
+"""
+
+import numpy as np
+from numpy.typing import NDArray
+
+BANKS = 32
+WORD_BYTES = 4
+WARP = 32
+RULES = ("lecture", "hardware")
+
+
+def groups_of(access_bytes: int) -> int:
+    """Return into how many groups of lanes an access of ``access_bytes`` per lane is cut."""
+    return max(1, access_bytes // WORD_BYTES)
+
+
+def pairs_up(address: NDArray[np.int64], active: NDArray[np.bool_]) -> bool:
+    """Say whether the lanes of a warp pair up on equal addresses.
+
+    True if for x = 1 or for x = 2 every active lane l has lane ``l xor x`` inactive or at the same
+    address.
+
+    Parameters
+    ----------
+    address, active : (32,)
+        Byte address and activity of each lane.
+    """
+    lane = np.arange(WARP)
+    return any(
+        bool(np.all(~active | ~active[lane ^ x] | (address == address[lane ^ x]))) for x in (1, 2)
+    )
+
+
+def wavefronts(
+    address: NDArray[np.int64], active: NDArray[np.bool_], access_bytes: int, rule: str
+) -> tuple[int, int]:
+    """Count the wavefronts of one warp instruction.
+
+    Parameters
+    ----------
+    address : (32,)
+        Byte address of each lane's access, a multiple of ``access_bytes``.
+    active : (32,)
+        Lanes that take part.
+    access_bytes
+        Bytes per lane: element size times vector width; 1, 2, 4, 8 or 16.
+    rule
+        ``lecture`` or ``hardware``.
+
+    Returns
+    -------
+    taken, ideal
+        Wavefronts, and how many it would be if no two words shared a bank.
+    """
+    groups = groups_of(access_bytes)
+    if rule == "hardware" and groups > 1 and pairs_up(address, active):
+        groups //= 2
+    words_per_lane = max(1, access_bytes // WORD_BYTES)
+    taken = ideal = 0
+    for lanes in np.split(np.arange(WARP), groups):
+        start = address[lanes][active[lanes]] // WORD_BYTES
+        words = np.unique(start[:, None] + np.arange(words_per_lane))
+        if words.size:
+            taken += int(np.bincount(words % BANKS).max())
+            ideal += -(-words.size // BANKS)
+    return taken, ideal

@@ -1,0 +1,113 @@
+"""Compiled twin of :mod:`pipeline.simt.banks` over the warps of a block."""
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+WARP = 32
+_BANKS = 32
+_WORD_SHIFT = 2
+
+
+@njit(cache=True, nogil=True)
+def _pairs_up(
+    offset: NDArray[np.int64], active: NDArray[np.bool_], first: int, last: int, step: int
+) -> bool:
+    """Say whether every active lane agrees with the active lane ``step`` away from it."""
+    for t in range(first, last):
+        partner = first + ((t - first) ^ step)
+        if active[t] and partner < last and active[partner] and offset[t] != offset[partner]:
+            return False
+    return True
+
+
+@njit(cache=True, nogil=True)
+def _group_wavefronts(
+    base: int,
+    offset: NDArray[np.int64],
+    active: NDArray[np.bool_],
+    first: int,
+    last: int,
+    scale: int,
+    words_per_lane: int,
+    bank_words: NDArray[np.int64],
+    bank_count: NDArray[np.int64],
+) -> tuple[int, int]:
+    """Return wavefronts and ideal wavefronts of the lanes ``first`` to ``last``."""
+    bank_count[:] = 0
+    distinct = 0
+    busiest = 0
+    for t in range(first, last):
+        if not active[t]:
+            continue
+        start = ((base + offset[t]) * scale) >> _WORD_SHIFT
+        for word in range(start, start + words_per_lane):
+            bank = word % _BANKS
+            known = False
+            for i in range(bank_count[bank]):
+                if bank_words[bank, i] == word:
+                    known = True
+                    break
+            if not known:
+                bank_words[bank, bank_count[bank]] = word
+                bank_count[bank] += 1
+                distinct += 1
+                busiest = max(busiest, bank_count[bank])
+    return busiest, (distinct + _BANKS - 1) // _BANKS
+
+
+@njit(cache=True, nogil=True)
+def block_wavefronts(
+    base: int,
+    offset: NDArray[np.int64],
+    active: NDArray[np.bool_],
+    scale: int,
+    width: int,
+    hardware_rule: bool,
+) -> tuple[int, int, int, int]:
+    """Count what one shared access of every thread of one block costs.
+
+    Parameters
+    ----------
+    base, offset : (threads,)
+        Element index of thread ``t`` is ``base + offset[t]``.
+    active : (threads,)
+        Threads that take part; warps are 32 consecutive threads.
+    scale, width
+        Bytes per element, and elements per thread.
+    hardware_rule
+        Whether lanes that pair up are served together.
+
+    Returns
+    -------
+    warps, lanes, wavefronts, ideal
+        Summed over the warps of the block.
+    """
+    threads = offset.shape[0]
+    bank_words = np.empty((_BANKS, WARP * 4), np.int64)
+    bank_count = np.empty(_BANKS, np.int64)
+    words_per_lane = max(1, scale * width >> _WORD_SHIFT)
+    warps = lanes = taken = ideal = 0
+    for first in range(0, threads, WARP):
+        last = min(first + WARP, threads)
+        lit = 0
+        for t in range(first, last):
+            lit += active[t]
+        if lit == 0:
+            continue
+        warps += 1
+        lanes += lit
+        groups = words_per_lane
+        if hardware_rule and groups > 1:
+            paired = _pairs_up(offset, active, first, last, 1)
+            if paired or _pairs_up(offset, active, first, last, 2):
+                groups //= 2
+        size = WARP // groups
+        for start in range(first, last, size):
+            end = min(start + size, last)
+            w, i = _group_wavefronts(
+                base, offset, active, start, end, scale, words_per_lane, bank_words, bank_count
+            )
+            taken += w
+            ideal += i
+    return warps, lanes, taken, ideal

@@ -1,0 +1,146 @@
+"""Compiled twin of :class:`pipeline.simt.hazards.History`, over the blocks of a batch.
+
+One row of state per element of a shared array says which warp last wrote it, which warp last read
+it, each with the epoch, and which store instruction wrote it last. ``SEVERAL`` stands for more than
+one warp within the epoch, which is all that a later access needs to know.
+
+As long as every block of a batch does the same to its shared memory, one copy of the state stands
+for all of them.
+"""
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+WARP = 32
+FIELDS = 5
+NEVER = -1
+SEVERAL = -2
+_WRITE_EPOCH, _WRITER, _READ_EPOCH, _READER, _STAMP = range(FIELDS)
+_RAW, _WAR, _WAW, _COLLISION, _UNINITIALISED = range(5)
+
+REPORT_ROWS = 6
+"""One row per access kind, and one for instructions that show any race."""
+
+REPORT_FIELDS = 5
+"""Number of blocks, then of the first one: row, warp, other warp, element."""
+
+_ANY = 5
+
+
+def new_state(elements: int) -> NDArray[np.int32]:
+    """Return the state of an array that nobody has touched, (1, field, element)."""
+    return np.full((1, FIELDS, elements), NEVER, np.int32)
+
+
+@njit(cache=True, nogil=True)
+def _note(
+    report: NDArray[np.int64],
+    seen: NDArray[np.bool_],
+    kind: int,
+    block: int,
+    warp: int,
+    other: int,
+    element: int,
+) -> None:
+    """Report ``kind`` once per block and instruction, and keep the details of the first block."""
+    if seen[kind]:
+        return
+    seen[kind] = True
+    if report[kind, 0] == 0:
+        report[kind, 1] = block
+        report[kind, 2] = warp
+        report[kind, 3] = max(other, -1)
+        report[kind, 4] = element
+    report[kind, 0] += 1
+
+
+@njit(cache=True, nogil=True)
+def _load(
+    state: NDArray[np.int32],
+    epoch: int,
+    element: int,
+    warp: int,
+    block: int,
+    report: NDArray[np.int64],
+    seen: NDArray[np.bool_],
+) -> None:
+    """Let ``warp`` read ``element``."""
+    if state[_WRITE_EPOCH, element] == epoch and state[_WRITER, element] != warp:
+        _note(report, seen, _RAW, block, warp, state[_WRITER, element], element)
+    if state[_WRITE_EPOCH, element] == NEVER:
+        _note(report, seen, _UNINITIALISED, block, warp, -1, element)
+    again = state[_READ_EPOCH, element] == epoch and state[_READER, element] != warp
+    state[_READER, element] = SEVERAL if again else warp
+    state[_READ_EPOCH, element] = epoch
+
+
+@njit(cache=True, nogil=True)
+def _store(
+    state: NDArray[np.int32],
+    epoch: int,
+    stamp: int,
+    element: int,
+    warp: int,
+    block: int,
+    report: NDArray[np.int64],
+    seen: NDArray[np.bool_],
+) -> None:
+    """Let ``warp`` write ``element`` with the store instruction number ``stamp``."""
+    if state[_READ_EPOCH, element] == epoch and state[_READER, element] != warp:
+        _note(report, seen, _WAR, block, warp, state[_READER, element], element)
+    writer = state[_WRITER, element]
+    again = state[_WRITE_EPOCH, element] == epoch and writer != warp
+    if again:
+        _note(report, seen, _WAW, block, warp, writer, element)
+    if state[_STAMP, element] == stamp * 64 + warp:
+        _note(report, seen, _COLLISION, block, warp, warp, element)
+    state[_STAMP, element] = stamp * 64 + warp
+    state[_WRITER, element] = SEVERAL if again else warp
+    state[_WRITE_EPOCH, element] = epoch
+
+
+@njit(cache=True, nogil=True)
+def block_hazards(
+    state: NDArray[np.int32],
+    epoch: int,
+    stamp: int,
+    base: int,
+    offset: NDArray[np.int64],
+    active: NDArray[np.bool_],
+    width: int,
+    store: bool,
+    block: int,
+    report: NDArray[np.int64],
+    seen: NDArray[np.bool_],
+) -> None:
+    """Check one shared access of one block, and remember it.
+
+    Parameters
+    ----------
+    state : (field, element)
+        History of the block's array; updated.
+    epoch, stamp
+        Barriers passed so far, and the number of this store instruction.
+    base, offset : (threads,)
+        Element index of thread ``t`` is ``base + offset[t]``; ``width`` elements from there on.
+    active : (threads,)
+        Threads that take part.
+    store
+        Whether the access writes.
+    block
+        Row of the block in its batch, for the report.
+    report : (REPORT_ROWS, REPORT_FIELDS)
+        Added to.
+    seen : (REPORT_ROWS,)
+        Scratch.
+    """
+    seen[:] = False
+    for t in range(offset.shape[0]):
+        if active[t]:
+            for element in range(base + offset[t], base + offset[t] + width):
+                if store:
+                    _store(state, epoch, stamp, element, t // WARP, block, report, seen)
+                else:
+                    _load(state, epoch, element, t // WARP, block, report, seen)
+    report[_ANY, 0] += seen[_RAW] or seen[_WAR] or seen[_WAW] or seen[_COLLISION]

@@ -1,0 +1,207 @@
+"""Integers that differ from thread to thread, kept as the sum of three parts.
+
+A CUDA index is almost always a constant plus something of the block plus something of the thread.
+``Lanes`` keeps the three apart, so that the cost of an access is counted once per distinct
+alignment instead of once per block, and an index costs a few adds instead of an array of all
+threads. Wherever a sum of parts cannot stay one, it turns into a plain integer array.
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+IntArray = NDArray[np.int64]
+Operator = Callable[[Any, Any], Any]
+
+
+class Lanes:
+    """One integer per (block, thread) of a batch: ``const + block + thread``.
+
+    Parameters
+    ----------
+    const
+        The part that all threads share.
+    block : (blocks, 1), optional
+        The part that differs from block to block.
+    thread : (1, threads), optional
+        The part that differs from thread to thread, the same in every block.
+
+    Notes
+    -----
+    Arithmetic follows numpy: ``//`` and ``%`` round towards minus infinity, where C truncates.
+    """
+
+    __slots__ = ("block", "const", "thread")
+    __hash__ = None  # type: ignore[assignment]
+
+    def __init__(
+        self, const: int = 0, block: IntArray | None = None, thread: IntArray | None = None
+    ) -> None:
+        self.const = const
+        self.block = block
+        self.thread = thread
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[Any]:
+        """Add the parts up: (blocks, threads), or 1 along an axis on which nothing differs."""
+        total: Any = np.full((1, 1), self.const, np.int64)
+        for part in (self.block, self.thread):
+            total = total if part is None else total + part
+        return np.asarray(total, dtype=dtype)
+
+    def __repr__(self) -> str:
+        """Show the parts."""
+        return f"Lanes(const={self.const}, block={self.block}, thread={self.thread})"
+
+    def _add(self, other: Any, sign: int) -> Any:
+        if isinstance(other, (int, np.integer)) and not isinstance(other, bool):
+            return Lanes(self.const + sign * int(other), self.block, self.thread)
+        if isinstance(other, Lanes):
+            return Lanes(
+                self.const + sign * other.const,
+                _sum(self.block, other.block, sign),
+                _sum(self.thread, other.thread, sign),
+            )
+        return np.asarray(self) + other if sign > 0 else np.asarray(self) - other
+
+    def __add__(self, other: Any) -> Any:
+        """Add part by part."""
+        return self._add(other, 1)
+
+    __radd__ = __add__
+
+    def __sub__(self, other: Any) -> Any:
+        """Subtract part by part."""
+        return self._add(other, -1)
+
+    def __rsub__(self, other: Any) -> Any:
+        """Subtract from ``other``."""
+        return (-self) + other
+
+    def __neg__(self) -> Lanes:
+        """Negate every part."""
+        return self._scaled(-1)
+
+    def _scaled(self, factor: int) -> Lanes:
+        return Lanes(
+            self.const * factor,
+            None if self.block is None else self.block * factor,
+            None if self.thread is None else self.thread * factor,
+        )
+
+    def __mul__(self, other: Any) -> Any:
+        """Scale by an integer, part by part; any other product is taken thread by thread."""
+        if isinstance(other, (int, np.integer)) and not isinstance(other, bool):
+            return self._scaled(int(other))
+        return self._elementwise(other, operator.mul)
+
+    __rmul__ = __mul__
+
+    def _elementwise(self, other: Any, op: Operator, swap: bool = False) -> Any:
+        """Apply ``op`` where it cannot be split over the parts.
+
+        Operands that differ only along the block axis, or only along the thread axis, give a result
+        that does too, and so stay ``Lanes`` (truth values are plain arrays).
+        """
+        left, right = np.asarray(self), np.asarray(other)
+        value = op(right, left) if swap else op(left, right)
+        if value.dtype.kind != "i" or value.ndim != 2:
+            return value
+        if value.shape[0] == 1:
+            return Lanes(0, None, value)
+        return Lanes(0, value, None) if value.shape[1] == 1 else value
+
+    def __floordiv__(self, other: Any) -> Any:
+        """Divide, rounding towards minus infinity."""
+        return self._elementwise(other, operator.floordiv)
+
+    def __rfloordiv__(self, other: Any) -> Any:
+        """Divide ``other``, rounding towards minus infinity."""
+        return self._elementwise(other, operator.floordiv, swap=True)
+
+    def __mod__(self, other: Any) -> Any:
+        """Remainder with the sign of the divisor."""
+        return self._elementwise(other, operator.mod)
+
+    def __rmod__(self, other: Any) -> Any:
+        """Remainder of ``other``."""
+        return self._elementwise(other, operator.mod, swap=True)
+
+    def __truediv__(self, other: Any) -> Any:
+        """Divide as float64."""
+        return np.asarray(self) / np.asarray(other)
+
+    def __rtruediv__(self, other: Any) -> Any:
+        """Divide ``other`` as float64."""
+        return np.asarray(other) / np.asarray(self)
+
+    def __lshift__(self, other: Any) -> Any:
+        """Shift left."""
+        return self._elementwise(other, operator.lshift)
+
+    def __rlshift__(self, other: Any) -> Any:
+        """Shift ``other`` left."""
+        return self._elementwise(other, operator.lshift, swap=True)
+
+    def __rshift__(self, other: Any) -> Any:
+        """Shift right."""
+        return self._elementwise(other, operator.rshift)
+
+    def __rrshift__(self, other: Any) -> Any:
+        """Shift ``other`` right."""
+        return self._elementwise(other, operator.rshift, swap=True)
+
+    def __and__(self, other: Any) -> Any:
+        """Combine bits."""
+        return self._elementwise(other, operator.and_)
+
+    __rand__ = __and__
+
+    def __or__(self, other: Any) -> Any:
+        """Combine bits."""
+        return self._elementwise(other, operator.or_)
+
+    __ror__ = __or__
+
+    def __xor__(self, other: Any) -> Any:
+        """Combine bits."""
+        return self._elementwise(other, operator.xor)
+
+    __rxor__ = __xor__
+
+    def __eq__(self, other: object) -> Any:
+        """Compare thread by thread."""
+        return self._elementwise(other, operator.eq)
+
+    def __ne__(self, other: object) -> Any:
+        """Compare thread by thread."""
+        return self._elementwise(other, operator.ne)
+
+    def __lt__(self, other: Any) -> Any:
+        """Compare thread by thread."""
+        return self._elementwise(other, operator.lt)
+
+    def __le__(self, other: Any) -> Any:
+        """Compare thread by thread."""
+        return self._elementwise(other, operator.le)
+
+    def __gt__(self, other: Any) -> Any:
+        """Compare thread by thread."""
+        return self._elementwise(other, operator.gt)
+
+    def __ge__(self, other: Any) -> Any:
+        """Compare thread by thread."""
+        return self._elementwise(other, operator.ge)
+
+
+def _sum(left: IntArray | None, right: IntArray | None, sign: int) -> IntArray | None:
+    """Add two parts, of which either may be missing."""
+    if right is None:
+        return left
+    if left is None:
+        return right if sign > 0 else -right
+    return left + right if sign > 0 else left - right

@@ -1,0 +1,202 @@
+"""Move values between memory and the registers of all threads of a batch.
+
+Both directions check every active thread's access before anything moves: an index outside the array
+or a vector access off its alignment is reported by position and nothing is transferred.
+"""
+
+from typing import Any
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+FINE = -1
+"""Returned when every access is allowed; otherwise the position block * threads + thread."""
+
+
+@njit(cache=True, nogil=True)
+def _all_fine(
+    const: int, block: NDArray[np.int64], thread: NDArray[np.int64], size: int, width: int
+) -> bool:
+    """Say whether no thread at all, active or not, could be out of range or misaligned."""
+    low = high = block[0, 0]
+    bits = 0
+    for b in range(block.shape[0]):
+        value = block[b, 0]
+        low = min(low, value)
+        high = max(high, value)
+        bits |= const + value
+    least = most = thread[0, 0]
+    for r in range(thread.shape[0]):
+        for t in range(thread.shape[1]):
+            value = thread[r, t]
+            least = min(least, value)
+            most = max(most, value)
+            bits |= value
+    inside = const + low + least >= 0 and const + high + most + width <= size
+    return inside and (bits & (width - 1)) == 0
+
+
+@njit(cache=True, nogil=True)
+def first_fault(
+    const: int,
+    block: NDArray[np.int64],
+    thread: NDArray[np.int64],
+    active: NDArray[np.bool_],
+    size: int,
+    width: int,
+) -> int:
+    """Find the first active thread whose access is out of range or misaligned.
+
+    Parameters
+    ----------
+    const, block : (blocks, 1), thread : (1 or blocks, threads)
+        Element index of thread ``t`` in block ``b`` is ``const + block[b] + thread[b, t]``.
+    active : (1 or blocks, threads)
+        Threads that take part.
+    size, width
+        Elements of the array (of one block's array, if shared), elements per access.
+
+    Returns
+    -------
+    int
+        ``FINE``, or block * threads + thread.
+    """
+    if _all_fine(const, block, thread, size, width):
+        return FINE
+    threads = thread.shape[1]
+    for b in range(block.shape[0]):
+        row = thread[b if thread.shape[0] > 1 else 0]
+        lit = active[b if active.shape[0] > 1 else 0]
+        for t in range(threads):
+            if lit[t]:
+                index = const + block[b, 0] + row[t]
+                if index < 0 or index + width > size or index % width != 0:
+                    return b * threads + t
+    return FINE
+
+
+@njit(cache=True, nogil=True)
+def gather(
+    flat: NDArray[Any],
+    stride: int,
+    const: int,
+    block: NDArray[np.int64],
+    thread: NDArray[np.int64],
+    active: NDArray[np.bool_],
+    full: bool,
+    size: int,
+    out: NDArray[Any],
+) -> int:
+    """Read ``out[b, t, :]`` from consecutive elements; inactive threads get zeros.
+
+    Parameters
+    ----------
+    flat : (elements,)
+        The array, or the arrays of all blocks one after the other.
+    stride
+        Elements from one block's array to the next; 0 for global memory.
+    full
+        Whether all threads are active.
+    out : (blocks, threads, width)
+        Written.
+
+    Returns
+    -------
+    int
+        As :func:`first_fault`, which also documents the other parameters.
+    """
+    width = out.shape[2]
+    fault = first_fault(const, block, thread, active, size, width)
+    if fault != FINE:
+        return fault
+    for b in range(out.shape[0]):
+        base = const + block[b, 0] + b * stride
+        row = thread[b if thread.shape[0] > 1 else 0]
+        lit = active[b if active.shape[0] > 1 else 0]
+        if full and width == 1:
+            for t in range(out.shape[1]):
+                out[b, t, 0] = flat[np.uint64(base + row[t])]
+        elif full:
+            for t in range(out.shape[1]):
+                start = base + row[t]
+                for j in range(width):
+                    out[b, t, j] = flat[np.uint64(start + j)]
+        else:
+            for t in range(out.shape[1]):
+                start = base + row[t]
+                for j in range(width):
+                    out[b, t, j] = flat[np.uint64(start + j)] if lit[t] else 0
+    return FINE
+
+
+@njit(cache=True, nogil=True)
+def scatter(
+    flat: NDArray[Any],
+    stride: int,
+    const: int,
+    block: NDArray[np.int64],
+    thread: NDArray[np.int64],
+    active: NDArray[np.bool_],
+    size: int,
+    value: NDArray[Any],
+) -> int:
+    """Write ``value[b, t, :]``, (blocks, threads, width), to consecutive elements.
+
+    Threads store in order, so of two that store to one element the later one stays. The parameters
+    and the result are those of :func:`gather`.
+    """
+    width = value.shape[2]
+    fault = first_fault(const, block, thread, active, size, width)
+    if fault != FINE:
+        return fault
+    for b in range(value.shape[0]):
+        base = const + block[b, 0] + b * stride
+        row = thread[b if thread.shape[0] > 1 else 0]
+        lit = active[b if active.shape[0] > 1 else 0]
+        for t in range(value.shape[1]):
+            if lit[t]:
+                for j in range(width):
+                    flat[np.uint64(base + row[t] + j)] = value[b, t, j]
+    return FINE
+
+
+@njit(cache=True, nogil=True)
+def colliding_blocks(
+    thread: NDArray[np.int64], active: NDArray[np.bool_], width: int, first: NDArray[np.int64]
+) -> int:
+    """Count the rows in which two active threads of one store write one element.
+
+    Parameters
+    ----------
+    thread, active : (1 or blocks, threads)
+        Element offsets and activity; ``width`` elements from each offset on, aligned.
+    first : (3,)
+        Filled with row, thread and offset of the first collision.
+
+    Returns
+    -------
+    int
+        Colliding rows; a single row stands for all blocks.
+    """
+    rows = max(thread.shape[0], active.shape[0])
+    threads = thread.shape[1]
+    count = 0
+    for r in range(rows):
+        offset = thread[r if thread.shape[0] > 1 else 0]
+        lit = active[r if active.shape[0] > 1 else 0]
+        order = np.argsort(offset)
+        last = -1
+        for i in range(threads):
+            t = order[i]
+            if not lit[t]:
+                continue
+            if last >= 0 and offset[t] == offset[last]:
+                if count == 0:
+                    first[0] = r
+                    first[1] = t
+                    first[2] = offset[t]
+                count += 1
+                break
+            last = t
+    return count
