@@ -1,0 +1,164 @@
+"""What settings must agree with each other, once each is right by itself."""
+
+import math
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any
+
+from pipeline.config.kernels import Chosen
+from pipeline.config.models import Counting, Extrapolation, Hazards, Lecture10
+from pipeline.config.problem import Problem, nearest, shown
+from pipeline.counting.extrapolate import NODES
+
+# Four sizes make the polynomial, and one more checks it.
+SIZES_NEEDED = NODES + 1
+
+HAZARD_KERNEL = "k03_smem"
+
+
+def listed(sizes: Sequence[int]) -> str:
+    """Write sizes as they stand in a message."""
+    return ", ".join(str(size) for size in sizes) or "none"
+
+
+def taken(chosen: Chosen, sizes: Sequence[int]) -> list[int]:
+    """Keep the sizes at which square matrices fit the kernel's tile."""
+    return [n for n in sizes if all(n % step == 0 for step in chosen.launch.multiple)]
+
+
+def gpus(chosen: Sequence[str], sheets: Sequence[str]) -> Iterator[Problem]:
+    """Require a sheet for every GPU."""
+    for position, name in enumerate(chosen):
+        if name not in sheets:
+            yield Problem(
+                f"gpus[{position}]",
+                f"given {shown(name)}; there is no sheet data/gpus/{name}.yaml; "
+                f"{nearest(name, sheets)}",
+            )
+
+
+def counting(settings: Counting) -> Iterator[Problem]:
+    """Require that the two special sizes are simulated, and are two."""
+    for name in ("held_out", "per_fma_base"):
+        size = getattr(settings, name)
+        if size not in settings.sizes:
+            yield Problem(
+                f"counting.{name}",
+                f"given {size}; must be one of counting.sizes: {listed(settings.sizes)}",
+            )
+    if settings.held_out == settings.per_fma_base:
+        yield Problem(
+            "counting.held_out",
+            f"given {settings.held_out}; must differ from counting.per_fma_base: a size that a "
+            f"method starts from cannot check it",
+        )
+
+
+def kernel_sizes(kernels: Mapping[str, Chosen], settings: Counting) -> Iterator[Problem]:
+    """Require that every kernel takes enough of the sizes, and the two special ones."""
+    for name, chosen in kernels.items():
+        fit = taken(chosen, settings.sizes)
+        step = math.lcm(*chosen.launch.multiple)
+        if len(fit) < SIZES_NEEDED:
+            yield Problem(
+                "counting.sizes",
+                f"given {listed(settings.sizes)}; {name} takes only multiples of {step}, so "
+                f"{len(fit)} of them, and its polynomial needs {SIZES_NEEDED}: add multiples of "
+                f"{step}, or leave the kernel out with kernels.{name}: false",
+            )
+        for key in ("held_out", "per_fma_base"):
+            size = getattr(settings, key)
+            if size in settings.sizes and size not in fit:
+                yield Problem(
+                    f"counting.{key}",
+                    f"given {size}; must be a multiple of {step}, or {name} is not simulated there",
+                )
+
+
+def extrapolated_sizes(
+    kernels: Mapping[str, Chosen], counted: Counting, settings: Extrapolation
+) -> Iterator[Problem]:
+    """Require sizes on the grid that the simulated ones span: counts are known only there."""
+    for name, chosen in kernels.items():
+        step = math.gcd(*taken(chosen, counted.sizes))
+        wrong = [n for n in settings.sizes if step and n % step]
+        if wrong:
+            yield Problem(
+                "extrapolation.sizes",
+                f"given {listed(wrong)}; must be multiples of {step}, the step between the sizes "
+                f"that {name} is simulated at: in between, tiles are cut and the counts are not "
+                f"known. The nearest are {listed([_nearest_multiple(n, step) for n in wrong])}",
+            )
+
+
+def hazard_sizes(kernels: Mapping[str, Chosen], settings: Hazards) -> Iterator[Problem]:
+    """Require sizes that the kernel whose barriers are dropped takes."""
+    if HAZARD_KERNEL not in kernels:
+        return
+    fit = taken(kernels[HAZARD_KERNEL], settings.sizes)
+    wrong = [n for n in settings.sizes if n not in fit]
+    if wrong:
+        step = math.lcm(*kernels[HAZARD_KERNEL].launch.multiple)
+        yield Problem(
+            "hazards.sizes",
+            f"given {listed(wrong)}; must be multiples of {step}, which {HAZARD_KERNEL} needs",
+        )
+
+
+def lecture_gpu(lecture: Lecture10, chosen: Sequence[str]) -> Iterator[Problem]:
+    """Require that the GPU of the figures is among those that are predicted."""
+    if lecture.gpu not in chosen:
+        yield Problem(
+            "lecture10.gpu",
+            f"given {shown(lecture.gpu)}; must be one of gpus; {nearest(lecture.gpu, chosen)}",
+        )
+
+
+def lecture_counts(lecture: Lecture10, settings: Counting) -> Iterator[Problem]:
+    """Require that the sizes at which counts are shown are simulated, and are two."""
+    for name in ("small_n", "second_n"):
+        yield from _one_of(f"lecture10.{name}", getattr(lecture, name), "counting", settings.sizes)
+    if lecture.small_n == lecture.second_n:
+        yield Problem(
+            "lecture10.second_n",
+            f"given {lecture.second_n}; must differ from lecture10.small_n: two sizes are compared",
+        )
+
+
+def lecture_hazards(lecture: Lecture10, settings: Hazards) -> Iterator[Problem]:
+    """Require that hazards are counted at the size at which they are shown."""
+    yield from _one_of("lecture10.small_n", lecture.small_n, "hazards", settings.sizes)
+
+
+def lecture_times(lecture: Lecture10, settings: Extrapolation) -> Iterator[Problem]:
+    """Require that times are predicted at the size at which they are shown."""
+    yield from _one_of("lecture10.large_n", lecture.large_n, "extrapolation", settings.sizes)
+
+
+# Which settings each check compares. A check runs when all of them are right by themselves.
+CHECKS: tuple[tuple[tuple[str, ...], Callable[..., Iterator[Problem]]], ...] = (
+    (("gpus", "sheets"), gpus),
+    (("counting",), counting),
+    (("chosen", "counting"), kernel_sizes),
+    (("chosen", "counting", "extrapolation"), extrapolated_sizes),
+    (("chosen", "hazards"), hazard_sizes),
+    (("lecture10", "gpus"), lecture_gpu),
+    (("lecture10", "counting"), lecture_counts),
+    (("lecture10", "hazards"), lecture_hazards),
+    (("lecture10", "extrapolation"), lecture_times),
+)
+
+
+def run(values: Mapping[str, Any]) -> Iterator[Problem]:
+    """Run every check whose settings are all in ``values``."""
+    for needs, check in CHECKS:
+        if all(name in values for name in needs):
+            yield from check(*(values[name] for name in needs))
+
+
+def _one_of(path: str, size: int, section: str, sizes: Sequence[int]) -> Iterator[Problem]:
+    if size not in sizes:
+        yield Problem(path, f"given {size}; must be one of {section}.sizes: {listed(sizes)}")
+
+
+def _nearest_multiple(n: int, step: int) -> int:
+    return max(1, round(n / step)) * step

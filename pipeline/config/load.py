@@ -1,0 +1,88 @@
+"""From the text of a configuration to settings that can be trusted."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Annotated, Any
+
+from pydantic import TypeAdapter, ValidationError
+
+from pipeline.config import checks
+from pipeline.config.kernels import choose
+from pipeline.config.models import Config
+from pipeline.config.problem import Problem, from_pydantic, missing, unknown
+from pipeline.errors import ConfigError
+from pipeline.kernels.kernel import Kernel
+from pipeline.kernels.registry import KERNELS
+
+SHEETS = Path(__file__).resolve().parents[2] / "data" / "gpus"
+
+
+def load(
+    given: Mapping[str, object],
+    *,
+    sheets: Sequence[str] | None = None,
+    ladder: Mapping[str, Kernel] = KERNELS,
+) -> Config:
+    """Check a configuration, all of it at once.
+
+    Parameters
+    ----------
+    given
+        What ``config/config.yaml`` holds, changed by ``--configfile`` and ``--config``.
+    sheets
+        Ids of the GPUs that have a sheet; those in ``data/gpus`` if not given.
+    ladder
+        Every kernel there is, in order.
+
+    Returns
+    -------
+    Config
+        Sizes ascending, kernels in the order of the ladder with the value of every option.
+
+    Raises
+    ------
+    ConfigError
+        Lists everything that is wrong: key path, value, what was allowed, nearest valid name.
+    """
+    values, problems = _sections(given)
+    if "kernels" in values:
+        chosen, found = choose(values["kernels"], ladder)
+        values |= {"chosen": chosen, "kernels": {id_: one.options for id_, one in chosen.items()}}
+        problems += found
+    values["sheets"] = sheet_ids() if sheets is None else sheets
+    problems += checks.run(values)
+    if problems:
+        raise ConfigError(_message(problems))
+    return Config.model_construct(**{name: values[name] for name in Config.model_fields})
+
+
+def sheet_ids(folder: Path = SHEETS) -> list[str]:
+    """Ids of the GPUs that have a sheet: the names of the files."""
+    return sorted(path.stem for path in folder.glob("*.yaml"))
+
+
+def _sections(given: Mapping[str, object]) -> tuple[dict[str, Any], list[Problem]]:
+    """Read every section by itself, so that what is right can be checked further."""
+    fields = Config.model_fields
+    problems = [unknown((name,), tuple(fields)) for name in given if name not in fields]
+    values = {}
+    for name, field in fields.items():
+        if name not in given:
+            problems.append(missing((name,)))
+            continue
+        kind = Annotated[field.annotation, *field.metadata]  # type: ignore[valid-type]
+        try:
+            values[name] = TypeAdapter(kind).validate_python(given[name])
+        except ValidationError as error:
+            keys = tuple(getattr(field.annotation, "model_fields", ()))
+            problems += from_pydantic(error, (name,), keys)
+    return values, problems
+
+
+def _message(problems: Sequence[Problem]) -> str:
+    count = "1 problem" if len(problems) == 1 else f"{len(problems)} problems"
+    lines = "\n".join(f"  {problem}" for problem in problems)
+    return (
+        f"configuration: {count} in config/config.yaml, or in what --configfile and --config "
+        f"change\n{lines}\nEvery key is explained in config/README.md."
+    )

@@ -1,0 +1,124 @@
+"""One thing that is wrong with a configuration, as the user reads it."""
+
+import difflib
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from pydantic import ValidationError
+from pydantic_core import ErrorDetails
+
+LONGEST_SHOWN = 60
+
+# What was allowed, by the kind of error that pydantic reports; {braces} are its context.
+_ALLOWED = {
+    "greater_than": "must be greater than {gt}",
+    "greater_than_equal": "must be at least {ge}",
+    "less_than": "must be less than {lt}",
+    "less_than_equal": "must be at most {le}",
+    "multiple_of": "must be a multiple of {multiple_of}",
+    "string_type": "must be text",
+    "tuple_type": "must be a list, written [first, second]",
+    "list_type": "must be a list, written [first, second]",
+    "too_short": "must hold at least {min_length} entry",
+    "bool_type": "must be true or false",
+    "bool_parsing": "must be true or false",
+    "literal_error": "must be one of {expected}",
+    "dict_type": "must be a group of keys with values",
+    "model_type": "must be a group of keys with values",
+    "model_attributes_type": "must be a group of keys with values",
+}
+
+
+@dataclass(frozen=True)
+class Problem:
+    """What is wrong at one place.
+
+    Attributes
+    ----------
+    path
+        Key path, such as ``counting.sizes[2]``.
+    message
+        What was given and what is allowed.
+    """
+
+    path: str
+    message: str
+
+    def __str__(self) -> str:
+        """One line of the message."""
+        return f"{self.path}: {self.message}"
+
+
+def key_path(location: Iterable[str | int]) -> str:
+    """Write a location as a path of keys.
+
+    >>> key_path(["counting", "sizes", 2])
+    'counting.sizes[2]'
+    """
+    parts = (f"[{part}]" if isinstance(part, int) else f".{part}" for part in location)
+    return "".join(parts).removeprefix(".")
+
+
+def shown(value: object) -> str:
+    """Write a value as it stands in a message, cut where it is long.
+
+    >>> shown("128x")
+    "'128x'"
+    """
+    text = repr(value)
+    return text if len(text) <= LONGEST_SHOWN else f"{text[:LONGEST_SHOWN]}..."
+
+
+def nearest(name: object, allowed: Sequence[str]) -> str:
+    """List what is allowed and the closest of it to ``name``, if any is close.
+
+    >>> nearest("sizez", ["sizes", "seed"])
+    "allowed: sizes, seed; did you mean 'sizes'?"
+    """
+    close = difflib.get_close_matches(str(name).lower(), allowed, n=1, cutoff=0.5)
+    hint = f"; did you mean {close[0]!r}?" if close else ""
+    return f"allowed: {', '.join(allowed) or 'nothing'}{hint}"
+
+
+def unknown(location: Sequence[str | int], allowed: Sequence[str], kind: str = "key") -> Problem:
+    """Report a key that nobody knows."""
+    return Problem(key_path(location), f"unknown {kind}; {nearest(location[-1], allowed)}")
+
+
+def missing(location: Sequence[str | int]) -> Problem:
+    """Report a key that must be there."""
+    return Problem(key_path(location), "is missing; give it a value, see config/README.md")
+
+
+def from_pydantic(
+    error: ValidationError,
+    inside: tuple[str, ...],
+    keys: Sequence[str] = (),
+) -> list[Problem]:
+    """Translate what pydantic found.
+
+    Parameters
+    ----------
+    error
+        The errors of one validation.
+    inside
+        Key path of the value that was validated.
+    keys
+        Keys that are allowed in the value.
+    """
+    return [
+        _translate(details, (*inside, *details["loc"]), keys)
+        for details in error.errors(include_url=False)
+    ]
+
+
+def _translate(
+    details: ErrorDetails, location: tuple[str | int, ...], keys: Sequence[str]
+) -> Problem:
+    if details["type"] == "extra_forbidden":
+        return unknown(location, keys)
+    if details["type"] == "missing":
+        return missing(location)
+    template = _ALLOWED.get(details["type"])
+    message = template.format(**details.get("ctx", {})) if template else details["msg"]
+    return Problem(key_path(location), f"given {shown(details['input'])}; {message}")

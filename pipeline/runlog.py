@@ -1,0 +1,43 @@
+"""The log of one job, and what of it a person at the terminal sees.
+
+A job's log file holds everything the job prints, warnings and tracebacks included. The terminal
+shows a mistake of the user's as one message; the traceback of a real bug appears in both places.
+"""
+
+import os
+import sys
+import traceback
+from pathlib import Path
+from types import TracebackType
+
+from pipeline.errors import PaperGpuError
+
+
+def start(path: str) -> None:
+    """Send the output of this process to the file ``path``, errors to the terminal as well.
+
+    The redirection is done with file descriptors, so that compiled code and child processes write
+    to the log too.
+    """
+    log = Path(path)
+    log.parent.mkdir(parents=True, exist_ok=True)
+    terminal = os.dup(sys.stderr.fileno())
+    with log.open("wb") as opened:
+        for stream in (sys.stdout, sys.stderr):
+            stream.flush()
+            os.dup2(opened.fileno(), stream.fileno())
+
+    def show(kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:
+        traceback.print_exception(kind, error, trace)
+        os.write(terminal, f"\n{_for_terminal(kind, error, trace)}\n".encode())
+
+    sys.excepthook = show
+
+
+def _for_terminal(
+    kind: type[BaseException], error: BaseException, trace: TracebackType | None
+) -> str:
+    """One message for a mistake, the whole traceback for a bug."""
+    if isinstance(error, PaperGpuError):
+        return f"ERROR {error}"
+    return "".join(traceback.format_exception(kind, error, trace))
