@@ -1,0 +1,17 @@
+"""Rates that others measured and published."""
+
+from pipeline.vocab.dimensions import DIMENSIONS
+from pipeline.vocab.variable import Variable
+
+MEASURED = DIMENSIONS | {
+    "measurement": Variable("1", "GPU, kernel and size of one published rate"),
+    "measured_gflops": Variable("GFLOP/s", "published rate, two FLOP per multiply-add"),
+    "bm": Variable("1", "rows of C that one block computes; NaN if not stated"),
+    "bn": Variable("1", "columns of C that one block computes; NaN if not stated"),
+    "bk": Variable("1", "depth of the tiles of A and B; NaN if there are none or not stated"),
+    "tm": Variable("1", "rows of C that one thread computes; NaN if not stated"),
+    "tn": Variable("1", "columns of C that one thread computes; NaN if not stated"),
+    "threads_per_block": Variable("1", "threads per block; NaN if not stated"),
+    "source": Variable("1", "where the rate was published"),
+    "conditions": Variable("1", "clock, repetitions and checks of the measurement"),
+}
