@@ -3,12 +3,16 @@
 // threadIdx.x counts rows, so the 32 lanes of a warp sit in 32 different rows: one load of A
 // touches 32 lines of memory, one load of B asks for the same word 32 times.
 //
-// Launch: grid (ceil(M / 32), ceil(N / 32)), block (32, 32). Any M, N, K.
+// Launch: grid (ceil(M / BS), ceil(N / BS)), block (BS, BS). Any M, N, K.
+
+#ifndef BS
+#define BS 32
+#endif
 
 extern "C" __global__ void k01_naive(const float* A, const float* B, float* C, int M, int N,
                                      int K) {
-    const int row = blockIdx.x * blockDim.x + threadIdx.x;
-    const int col = blockIdx.y * blockDim.y + threadIdx.y;
+    const int row = blockIdx.x * BS + threadIdx.x;
+    const int col = blockIdx.y * BS + threadIdx.y;
     if (row >= M || col >= N) return;
 
     float sum = 0.0f;

@@ -3,14 +3,16 @@
 // A warp now owns 32 neighbouring columns of one row: its load of A is one word for all lanes, its
 // loads of B and stores of C are 128 bytes in a row, one line each.
 //
-// Launch: grid (ceil(M / 32), ceil(N / 32)), block (1024). Any M, N, K.
+// Launch: grid (ceil(M / BS), ceil(N / BS)), block (BS * BS). Any M, N, K.
 
-constexpr int TILE = 32;
+#ifndef BS
+#define BS 32
+#endif
 
 extern "C" __global__ void k02_coalesced(const float* A, const float* B, float* C, int M, int N,
                                          int K) {
-    const int row = blockIdx.x * TILE + threadIdx.x / TILE;
-    const int col = blockIdx.y * TILE + threadIdx.x % TILE;
+    const int row = blockIdx.x * BS + threadIdx.x / BS;
+    const int col = blockIdx.y * BS + threadIdx.x % BS;
     if (row >= M || col >= N) return;
 
     float sum = 0.0f;

@@ -34,8 +34,8 @@ static_assert(THREADS % BN == 0 && BK % ROWS_B == 0, "whole passes over B");
 
 extern "C" __global__ void __launch_bounds__(THREADS)
     k05_blocktile_2d(const float* A, const float* B, float* C, int M, int N, int K) {
-    __shared__ alignas(16) float As[BM * BK];
-    __shared__ alignas(16) float Bs[BK * BN];
+    alignas(16) __shared__ float As[BM * BK];
+    alignas(16) __shared__ float Bs[BK * BN];
     const int t = threadIdx.x;
     const int row0 = blockIdx.x * BM, col0 = blockIdx.y * BN;
     const int tile_row = t / (BN / TN) * TM, tile_col = t % (BN / TN) * TN;

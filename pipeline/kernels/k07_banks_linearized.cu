@@ -35,8 +35,8 @@ __device__ void store4(float* p, float4 v) { *reinterpret_cast<float4*>(p) = v; 
 
 extern "C" __global__ void __launch_bounds__(THREADS)
     k07_banks_linearized(const float* A, const float* B, float* C, int M, int N, int K) {
-    __shared__ alignas(16) float As[BK * BM];  // transposed: As[k][row]
-    __shared__ float Bs[BK * BN];               // Bs[k][j][thread column]
+    alignas(16) __shared__ float As[BK * BM];  // transposed: As[k][row]
+    __shared__ float Bs[BK * BN];              // Bs[k][j][thread column]
     const int t = threadIdx.x;
     const int row0 = blockIdx.x * BM, col0 = blockIdx.y * BN;
     const int tile_row = t / COLS * TM, tile_col = t % COLS * TN;

@@ -1,8 +1,8 @@
 // k08_banks_padded: k06 with PAD spare words after every row of the tile of B.
 //
 // Padding moves equal columns of different rows to different banks. It also breaks the 16-byte
-// alignment of the rows, so B is stored and read one word at a time. All lanes of a warp read within
-// one row, so lanes TN words apart still meet in one bank: what padding buys, the counters tell.
+// alignment of the rows, so B is stored and read one word at a time. A warp reads within one row,
+// so lanes TN words apart still meet in one bank: what padding buys, the counters tell.
 //
 // Launch: grid (M / BM, N / BN), block ((BM / TM) * (BN / TN)). M, N, K multiples of BM, BN, BK.
 
@@ -37,7 +37,7 @@ __device__ void store4(float* p, float4 v) { *reinterpret_cast<float4*>(p) = v; 
 
 extern "C" __global__ void __launch_bounds__(THREADS)
     k08_banks_padded(const float* A, const float* B, float* C, int M, int N, int K) {
-    __shared__ alignas(16) float As[BK * BM];  // transposed: As[k][row]
+    alignas(16) __shared__ float As[BK * BM];  // transposed: As[k][row]
     __shared__ float Bs[BK * PITCH];
     const int t = threadIdx.x;
     const int row0 = blockIdx.x * BM, col0 = blockIdx.y * BN;

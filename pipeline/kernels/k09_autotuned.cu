@@ -36,8 +36,8 @@ __device__ void store4(float* p, float4 v) { *reinterpret_cast<float4*>(p) = v; 
 
 extern "C" __global__ void __launch_bounds__(THREADS)
     k09_autotuned(const float* A, const float* B, float* C, int M, int N, int K) {
-    __shared__ alignas(16) float As[BK * BM];  // transposed: As[k][row]
-    __shared__ alignas(16) float Bs[BK * BN];
+    alignas(16) __shared__ float As[BK * BM];  // transposed: As[k][row]
+    alignas(16) __shared__ float Bs[BK * BN];
     const int t = threadIdx.x;
     const int row0 = blockIdx.x * BM, col0 = blockIdx.y * BN;
     const int tile_row = t / 16 * TM, tile_col = t % 16 * TN;

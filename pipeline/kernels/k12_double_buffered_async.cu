@@ -82,8 +82,8 @@ __device__ void multiply(const float* As, const float* Bs, float (&acc)[WMITER][
 
 extern "C" __global__ void __launch_bounds__(THREADS)
     k12_double_buffered_async(const float* A, const float* B, float* C, int M, int N, int K) {
-    __shared__ alignas(16) float As[2][BK * BM];  // transposed: As[buffer][k][row]
-    __shared__ alignas(16) float Bs[2][BK * BN];
+    alignas(16) __shared__ float As[2][BK * BM];  // transposed: As[buffer][k][row]
+    alignas(16) __shared__ float Bs[2][BK * BN];
     const int t = threadIdx.x, warp = t / 32, lane = t % 32;
     const int row0 = blockIdx.x * BM, col0 = blockIdx.y * BN;
     const int my_row = warp / (BN / WN) * WM + lane / (SUB_N / TN) * TM;  // within the block's tile

@@ -1,0 +1,1 @@
+// Empty: cuda_host.hpp defines what the kernels use of it.
