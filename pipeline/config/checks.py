@@ -55,38 +55,55 @@ def counting(settings: Counting) -> Iterator[Problem]:
 
 def kernel_sizes(kernels: Mapping[str, Chosen], settings: Counting) -> Iterator[Problem]:
     """Require that every kernel takes enough of the sizes, and the two special ones."""
-    for name, chosen in kernels.items():
-        fit = taken(chosen, settings.sizes)
-        step = math.lcm(*chosen.launch.multiple)
+    for step, names in _by_step({id_: math.lcm(*k.launch.multiple) for id_, k in kernels.items()}):
+        fit = [n for n in settings.sizes if n % step == 0]
         if len(fit) < SIZES_NEEDED:
             yield Problem(
                 "counting.sizes",
-                f"given {listed(settings.sizes)}; {name} takes only multiples of {step}, so "
-                f"{len(fit)} of them, and its polynomial needs {SIZES_NEEDED}: add multiples of "
-                f"{step}, or leave the kernel out with kernels.{name}: false",
+                f"given {listed(settings.sizes)}; {_only(names, 'take')} multiples of {step}, "
+                f"which are {listed(fit)}, and {SIZES_NEEDED} are needed for the polynomial and "
+                f"its check: add multiples of {step}, or leave out with kernels.{names[0]}: false",
             )
         for key in ("held_out", "per_fma_base"):
             size = getattr(settings, key)
             if size in settings.sizes and size not in fit:
                 yield Problem(
                     f"counting.{key}",
-                    f"given {size}; must be a multiple of {step}, or {name} is not simulated there",
+                    f"given {size}; must be a multiple of {step}: {_only(names, 'take')} these",
                 )
+
+
+def whole_tiles(kernels: Mapping[str, Chosen], settings: Counting) -> Iterator[Problem]:
+    """Require sizes without cut tiles: with them the counts are no polynomial in n."""
+    for name, chosen in kernels.items():
+        cut = [
+            n for n in taken(chosen, settings.sizes) if any(n % edge for edge in chosen.launch.tile)
+        ]
+        if cut:
+            rows, columns = chosen.launch.tile
+            yield Problem(
+                f"kernels.{name}",
+                f"its tile of {rows} x {columns} does not divide counting.sizes {listed(cut)}, and "
+                f"counts with cut tiles cannot be carried to other sizes; choose a tile that "
+                f"divides them, or sizes that are multiples of {math.lcm(rows, columns)}",
+            )
 
 
 def extrapolated_sizes(
     kernels: Mapping[str, Chosen], counted: Counting, settings: Extrapolation
 ) -> Iterator[Problem]:
     """Require sizes on the grid that the simulated ones span: counts are known only there."""
-    for name, chosen in kernels.items():
-        step = math.gcd(*taken(chosen, counted.sizes))
+    for step, names in _by_step(
+        {id_: math.gcd(*taken(kernel, counted.sizes)) for id_, kernel in kernels.items()}
+    ):
         wrong = [n for n in settings.sizes if step and n % step]
         if wrong:
+            near = [max(1, round(n / step)) * step for n in wrong]
             yield Problem(
                 "extrapolation.sizes",
                 f"given {listed(wrong)}; must be multiples of {step}, the step between the sizes "
-                f"that {name} is simulated at: in between, tiles are cut and the counts are not "
-                f"known. The nearest are {listed([_nearest_multiple(n, step) for n in wrong])}",
+                f"at which {', '.join(names)} are simulated: in between, tiles are cut and the "
+                f"counts are not known; the nearest allowed: {listed(near)}",
             )
 
 
@@ -139,6 +156,7 @@ CHECKS: tuple[tuple[tuple[str, ...], Callable[..., Iterator[Problem]]], ...] = (
     (("gpus", "sheets"), gpus),
     (("counting",), counting),
     (("chosen", "counting"), kernel_sizes),
+    (("chosen", "counting"), whole_tiles),
     (("chosen", "counting", "extrapolation"), extrapolated_sizes),
     (("chosen", "hazards"), hazard_sizes),
     (("lecture10", "gpus"), lecture_gpu),
@@ -160,5 +178,13 @@ def _one_of(path: str, size: int, section: str, sizes: Sequence[int]) -> Iterato
         yield Problem(path, f"given {size}; must be one of {section}.sizes: {listed(sizes)}")
 
 
-def _nearest_multiple(n: int, step: int) -> int:
-    return max(1, round(n / step)) * step
+def _by_step(steps: Mapping[str, int]) -> list[tuple[int, list[str]]]:
+    """Kernels that need the same step, so that one mistake is reported once."""
+    groups: dict[int, list[str]] = {}
+    for name, step in steps.items():
+        groups.setdefault(step, []).append(name)
+    return sorted(groups.items())
+
+
+def _only(names: Sequence[str], verb: str) -> str:
+    return f"{', '.join(names)} {verb}{'s' if len(names) == 1 else ''} only"

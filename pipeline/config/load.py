@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Any, get_type_hints
 
 from pydantic import TypeAdapter, ValidationError
 
@@ -64,15 +64,15 @@ def sheet_ids(folder: Path = SHEETS) -> list[str]:
 def _sections(given: Mapping[str, object]) -> tuple[dict[str, Any], list[Problem]]:
     """Read every section by itself, so that what is right can be checked further."""
     fields = Config.model_fields
+    kinds = get_type_hints(Config, include_extras=True)
     problems = [unknown((name,), tuple(fields)) for name in given if name not in fields]
     values = {}
     for name, field in fields.items():
         if name not in given:
             problems.append(missing((name,)))
             continue
-        kind = Annotated[field.annotation, *field.metadata]  # type: ignore[valid-type]
         try:
-            values[name] = TypeAdapter(kind).validate_python(given[name])
+            values[name] = TypeAdapter(kinds[name]).validate_python(given[name])
         except ValidationError as error:
             keys = tuple(getattr(field.annotation, "model_fields", ()))
             problems += from_pydantic(error, (name,), keys)

@@ -4,16 +4,14 @@ No field has a default: the file itself is the one place where values are writte
 """
 
 import math
-from typing import Annotated, Any
+from typing import Annotated, Any, TypeVar
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field
 from pydantic_core import PydanticCustomError
 
-# Rows of float32 matrices start on a 128-byte line when n is a multiple of 32. Only then do all
-# rows cost the same lines and sectors, and only then are the counts a polynomial in n.
+# Elements of float32 in a line of 128 bytes.
 LINE_ELEMENTS = 32
 
-# Simulating n executes n**3 multiply-adds: eight times the work for twice the size.
 LARGEST_SIMULATED = 1024
 
 # The largest counter, 8 n**3 bytes of global accesses in the naive kernel, stays below 2**53: above
@@ -21,6 +19,8 @@ LARGEST_SIMULATED = 1024
 LARGEST_EXTRAPOLATED = 65536
 
 LARGEST_SEED = 2**32 - 1
+
+T = TypeVar("T")
 
 
 def as_number(value: object) -> int | float:
@@ -76,34 +76,54 @@ def _each_once(values: tuple[Any, ...]) -> tuple[Any, ...]:
     return values
 
 
-def _ascending(values: tuple[int, ...]) -> tuple[int, ...]:
-    """Sizes mean the same in any order; one order keeps results from being made again."""
-    return tuple(sorted(values))
+def _simulated(n: int) -> int:
+    if n < LINE_ELEMENTS or n % LINE_ELEMENTS:
+        raise PydanticCustomError(
+            "size",
+            "must be a positive multiple of {step}: only then do all rows of a matrix start on a "
+            "128-byte line, and only then can the counts be carried to other sizes",
+            {"step": LINE_ELEMENTS},
+        )
+    if n > LARGEST_SIMULATED:
+        raise PydanticCustomError(
+            "size",
+            "must be at most {largest}: simulating n executes n cubed multiply-adds, so twice the "
+            "size takes eight times as long; put larger sizes into extrapolation.sizes",
+            {"largest": LARGEST_SIMULATED},
+        )
+    return n
+
+
+def _extrapolated(n: int) -> int:
+    if not 0 < n <= LARGEST_EXTRAPOLATED:
+        raise PydanticCustomError(
+            "size",
+            "must be between 1 and {largest}: beyond that a counter no longer fits the whole "
+            "numbers of float64",
+            {"largest": LARGEST_EXTRAPOLATED},
+        )
+    return n
 
 
 Whole = Annotated[int, BeforeValidator(as_whole)]
 Number = Annotated[float, BeforeValidator(as_number)]
-SimulatedSize = Annotated[
-    Whole, Field(ge=LINE_ELEMENTS, le=LARGEST_SIMULATED, multiple_of=LINE_ELEMENTS)
-]
-ExtrapolatedSize = Annotated[Whole, Field(ge=1, le=LARGEST_EXTRAPOLATED)]
-SimulatedSizes = Annotated[
-    tuple[SimulatedSize, ...],
+Simulated = Annotated[Whole, AfterValidator(_simulated)]
+Extrapolated = Annotated[Whole, AfterValidator(_extrapolated)]
+# Sizes mean the same in any order; one order keeps results from being made again.
+Sizes = Annotated[
+    tuple[T, ...],
     Field(min_length=1),
     AfterValidator(_each_once),
-    AfterValidator(_ascending),
-]
-ExtrapolatedSizes = Annotated[
-    tuple[ExtrapolatedSize, ...],
-    Field(min_length=1),
-    AfterValidator(_each_once),
-    AfterValidator(_ascending),
+    AfterValidator(lambda sizes: tuple(sorted(sizes))),
 ]
 
+SIMULATED = f"multiples of {LINE_ELEMENTS} up to {LARGEST_SIMULATED}"
+EXTRAPOLATED = f"1 to {LARGEST_EXTRAPOLATED}"
 
-def setting(meaning: str, unit: str) -> Any:
-    """Describe a field of the configuration: what it means, and in which unit."""
-    return Field(description=meaning, json_schema_extra={"unit": unit})
+
+def setting(meaning: str, unit: str, allowed: str) -> Any:
+    """Describe a field of the configuration: what it means, in which unit, what is allowed."""
+    return Field(description=meaning, json_schema_extra={"unit": unit, "allowed": allowed})
 
 
 class Section(BaseModel):
@@ -115,53 +135,65 @@ class Section(BaseModel):
 class Counting(Section):
     """What is simulated: every kernel at every size that it takes."""
 
-    sizes: SimulatedSizes = setting(
-        "Sizes n of the square matrices that every kernel is simulated at. A kernel skips the "
-        "sizes that its tile does not divide, and needs at least five that it takes.",
+    sizes: Sizes[Simulated] = setting(
+        "Sizes n of the square matrices. A kernel skips the sizes that its tile does not divide, "
+        "and needs at least five that it takes.",
         "elements",
+        f"list of {SIMULATED}",
     )
-    held_out: SimulatedSize = setting(
-        "The one of these sizes that the exact extrapolation does not see and must predict.",
+    held_out: Simulated = setting(
+        "The size that the exact extrapolation does not see and must predict.",
         "elements",
+        "one of counting.sizes",
     )
-    per_fma_base: SimulatedSize = setting(
-        "The one of these sizes whose counts per multiply-add the simple extrapolation keeps.",
+    per_fma_base: Simulated = setting(
+        "The size whose counts per multiply-add the simple extrapolation keeps.",
         "elements",
+        "one of counting.sizes, not held_out",
     )
     seed: Annotated[Whole, Field(ge=0, le=LARGEST_SEED)] = setting(
-        "Seed of the random matrices A and B. Counts do not depend on it, rounding errors do.", "1"
+        "Seed of the random matrices A and B. Counts do not depend on it, rounding errors do.",
+        "1",
+        f"0 to {LARGEST_SEED}",
     )
 
 
 class Hazards(Section):
-    """The kernel with shared-memory tiles, with each of its barriers left out in turn."""
+    """The kernel with tiles in shared memory, with each of its barriers left out in turn."""
 
-    sizes: SimulatedSizes = setting("Sizes n at which hazards are counted.", "elements")
+    sizes: Sizes[Simulated] = setting(
+        "Sizes n at which hazards are counted.",
+        "elements",
+        f"list of {SIMULATED} that the kernel takes",
+    )
 
 
 class Extrapolation(Section):
     """Where counts are carried to, and times predicted."""
 
-    sizes: ExtrapolatedSizes = setting(
-        "Sizes n that counts are extrapolated to; each a multiple of the step between the "
-        "simulated sizes.",
+    sizes: Sizes[Extrapolated] = setting(
+        "Sizes n of the square matrices.",
         "elements",
+        f"list of {EXTRAPOLATED}, multiples of the step between counting.sizes",
     )
 
 
 class Lecture10(Section):
     """What the tables and figures of lecture 10 single out."""
 
-    gpu: str = setting("GPU of the figures that show one GPU; one of gpus.", "GPU id")
-    small_n: SimulatedSize = setting(
-        "Size at which exact counts are shown; one of counting.sizes and of hazards.sizes.",
+    gpu: str = setting("GPU of the figures that show one GPU.", "GPU id", "one of gpus")
+    small_n: Simulated = setting(
+        "Size at which exact counts and hazards are shown.",
         "elements",
+        "one of counting.sizes and of hazards.sizes",
     )
-    second_n: SimulatedSize = setting(
-        "Second size for counts per multiply-add; another of counting.sizes.", "elements"
+    second_n: Simulated = setting(
+        "Size that is compared with small_n, per multiply-add.",
+        "elements",
+        "one of counting.sizes, not small_n",
     )
-    large_n: ExtrapolatedSize = setting(
-        "Size at which times are shown; one of extrapolation.sizes.", "elements"
+    large_n: Extrapolated = setting(
+        "Size at which times are shown.", "elements", "one of extrapolation.sizes"
     )
 
 
@@ -169,13 +201,15 @@ class Config(Section):
     """All settings."""
 
     gpus: Annotated[tuple[str, ...], Field(min_length=1), AfterValidator(_each_once)] = setting(
-        "GPUs to predict, in the order in which they are shown. Each is a file in data/gpus.",
+        "GPUs to predict, in the order in which they are shown.",
         "GPU ids",
+        "list of file names in data/gpus, without .yaml",
     )
-    kernels: Annotated[dict[Any, Any], Field(min_length=1)] = setting(
-        "Kernels to count and their compile-time options. An empty entry takes the defaults, "
+    kernels: dict[Any, Any] = setting(
+        "Kernels to count, each with its compile-time options. An empty entry takes the defaults, "
         "false leaves the kernel out.",
         "kernel id: options",
+        "the kernels and options listed below",
     )
     counting: Counting
     hazards: Hazards

@@ -1,0 +1,79 @@
+"""The manual of the configuration, written from the models that check it."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import MISSING, fields
+from inspect import getdoc
+from typing import Any, Literal, get_args, get_origin, get_type_hints
+
+from pipeline.config.models import Config, Section
+from pipeline.kernels.kernel import Kernel
+
+HEAD = """\
+# Configuration
+
+`config.yaml` holds every number that you may change. This page is written from the models that
+check it (`python -m pipeline.config`); a test fails when it is out of date.
+
+Change a value in the file, or for one run only:
+
+    snakemake all --config counting='{seed: 7}'
+    snakemake all --configfile my.yaml
+
+`my.yaml` needs only the keys that differ. Lists are replaced as a whole, groups are merged; a
+kernel is left out with `false`. Whatever a change does not touch is not made again. A mistake is
+reported before anything runs, with the key, what was given and what is allowed.
+"""
+
+
+def readme(ladder: Mapping[str, Kernel]) -> str:
+    """Write the page.
+
+    Parameters
+    ----------
+    ladder
+        Every kernel there is, in order.
+    """
+    return "\n".join([HEAD, *_settings(Config), "## Options of the kernels", "", *_options(ladder)])
+
+
+def _settings(section: type[Section], path: str = "") -> Iterator[str]:
+    """One table for the plain settings of a section, then one part for each group in it."""
+    nested = {}
+    rows = []
+    for name, field in section.model_fields.items():
+        if isinstance(field.annotation, type) and issubclass(field.annotation, Section):
+            nested[name] = field.annotation
+        else:
+            extra: Any = field.json_schema_extra
+            about = (f"`{path}{name}`", field.description, extra["unit"], extra["allowed"])
+            rows.append("| " + " | ".join(map(str, about)) + " |")
+    yield from ("| key | meaning | unit | allowed |", "|---|---|---|---|", *rows, "")
+    for name, inner in nested.items():
+        yield from (f"## `{name}`", "", str(getdoc(inner)), "")
+        yield from _settings(inner, f"{path}{name}.")
+
+
+def _options(ladder: Mapping[str, Kernel]) -> Iterator[str]:
+    """One part for each kernel: its lesson and its options with their defaults."""
+    for name, kernel in ladder.items():
+        yield from (f"### `{name}`: {kernel.label}", "", kernel.lifts, "")
+        hints = get_type_hints(kernel.options)
+        rows = [
+            f"| `kernels.{name}.{field.name}` | {_type(hints[field.name])} | {_default(field)} |"
+            for field in fields(kernel.options)
+        ]
+        yield from ("| key | allowed | default |", "|---|---|---|", *rows, "")
+        yield from (str(getdoc(kernel.options)).replace("``", "`"), "")
+
+
+def _type(hint: Any) -> str:
+    if get_origin(hint) is Literal:
+        return ", ".join(f"`{value}`" for value in get_args(hint))
+    return {int: "whole number", bool: "true or false", float: "number", str: "text"}[hint]
+
+
+def _default(field: Any) -> str:
+    value = field.default
+    if value is MISSING:
+        raise TypeError(f"option {field.name} has no default; every option of a kernel needs one")
+    return f"`{str(value).lower() if isinstance(value, bool) else value}`"
