@@ -1,7 +1,7 @@
 """Every error that Paper GPU raises on purpose.
 
-All of them derive from :class:`PaperGpuError`, so that an entry point can show the message alone and
-leave the traceback to real bugs. Where Python has a fitting built-in, the class derives from it too.
+All of them derive from :class:`PaperGpuError`, so that an entry point can show the message alone
+and leave the traceback to real bugs. Where Python has a fitting built-in, the class derives from it.
 """
 
 
@@ -18,7 +18,7 @@ class DataError(PaperGpuError, ValueError):
 
 
 class VocabularyError(PaperGpuError, ValueError):
-    """A dataset holds a variable that the vocabulary does not know, or lacks one that it must have."""
+    """A dataset holds a variable that the vocabulary does not know, or lacks one it must have."""
 
 
 class LaunchError(PaperGpuError, ValueError):

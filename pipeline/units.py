@@ -39,5 +39,7 @@ def with_prefix(value: float, unit: str) -> str:
     >>> with_prefix(0, "B")
     '0 B'
     """
-    prefix = max((p for p in _SCALES if abs(value) >= _SCALES[p]), key=_SCALES.__getitem__, default="")
+    prefix = max(
+        (p for p in _SCALES if abs(value) >= _SCALES[p]), key=_SCALES.__getitem__, default=""
+    )
     return f"{value / _SCALES[prefix]:.3g} {prefix}{unit}"

@@ -38,9 +38,8 @@ def body(
         blk.sync()
         for i in range(bk):
             right = blk.sload(b_tile, i * bn + col)
-            for r in range(tm):
-                left = blk.sload(a_tile, (row + r) * bk + i)
-                blk.ffma(left, right, total[..., r])
+            left = blk.sload(a_tile, row * bk + i, repeat=tm, step=bk)
+            blk.ffma(left, right, total)
         blk.sync()
     for r in range(tm):
         blk.store(c, (first_row + row + r) * n + first_col + col, total[..., r])

@@ -2,8 +2,6 @@
 
 from dataclasses import dataclass
 
-import numpy as np
-
 from pipeline.kernels.kernel import Kernel, Launch, require
 from pipeline.simt.block import Block
 from pipeline.simt.memory import GlobalArray
@@ -37,6 +35,7 @@ def body(
     b_row, b_col = blk.tid // bn, blk.tid % bn
     first_row, first_col = blk.bx * bm, blk.by * bn
     a_tile, b_tile = blk.shared("a_tile", bm * bk), blk.shared("b_tile", bk * bn)
+    width = 4 if opt.vec_b else 1
     total = blk.zeros(tm, tn)
     for step in range(0, k, bk):
         for r in range(0, bm, threads // bk):
@@ -47,13 +46,9 @@ def body(
             blk.sstore(b_tile, (b_row + r) * bn + b_col, from_b)
         blk.sync()
         for i in range(bk):
-            left = np.stack([blk.sload(a_tile, (row + r) * bk + i) for r in range(tm)], axis=-1)
-            if opt.vec_b:
-                quads = [blk.sload(b_tile, i * bn + col + q, width=4) for q in range(0, tn, 4)]
-                right = np.concatenate(quads, axis=-1)
-            else:
-                right = np.stack([blk.sload(b_tile, i * bn + col + q) for q in range(tn)], axis=-1)
-            blk.ffma(left[..., :, None], right[..., None, :], total)
+            left = blk.sload(a_tile, row * bk + i, repeat=tm, step=bk)
+            right = blk.sload(b_tile, i * bn + col, width=width, repeat=tn // width, step=width)
+            blk.ffma(left, right, total)
         blk.sync()
     for r in range(tm):
         for q in range(tn):

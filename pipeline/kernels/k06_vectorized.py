@@ -2,8 +2,6 @@
 
 from dataclasses import dataclass
 
-import numpy as np
-
 from pipeline.kernels.kernel import Kernel, Launch, require
 from pipeline.simt.block import Block
 from pipeline.simt.memory import GlobalArray
@@ -44,13 +42,9 @@ def body(
             blk.sstore(b_tile, (b_row + r) * bn + b_col, quad, width=4)
         blk.sync()
         for i in range(bk):
-            left = [blk.sload(a_tile, i * bm + row + q, width=4) for q in range(0, tm, 4)]
-            right = [blk.sload(b_tile, i * bn + col + q, width=4) for q in range(0, tn, 4)]
-            blk.ffma(
-                np.concatenate(left, axis=-1)[..., :, None],
-                np.concatenate(right, axis=-1)[..., None, :],
-                total,
-            )
+            left = blk.sload(a_tile, i * bm + row, width=4, repeat=tm // 4, step=4)
+            right = blk.sload(b_tile, i * bn + col, width=4, repeat=tn // 4, step=4)
+            blk.ffma(left, right, total)
         blk.sync()
     for r in range(tm):
         for q in range(0, tn, 4):

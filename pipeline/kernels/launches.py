@@ -30,8 +30,11 @@ def launch_facts(kernel: Kernel, options: Any) -> dict[str, int | str]:
         *launch.tile,
         *launch.multiple,
     )
-    named = {"kernel_number": kernel.number, "kernel_label": kernel.label}
-    return named | dict(zip(FACTS, values, strict=True))
+    return {
+        "kernel_number": kernel.number,
+        "kernel_label": kernel.label,
+        **dict(zip(FACTS, values, strict=True)),
+    }
 
 
 def launches(kernels: Mapping[str, Mapping[str, int | str]]) -> xr.Dataset:

@@ -7,86 +7,22 @@ front end that knows, for every instruction, which element each thread of each b
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from pipeline.errors import ModelError
-from pipeline.simt import banks, banks_fast, coalescing_fast, hazards, hazards_fast
+from pipeline.simt import banks, banks_fast, coalescing_fast, hazards
+from pipeline.simt.access import Access
 from pipeline.simt.memory import SharedArray
+from pipeline.simt.watch import Report
 
 MAX_REPORTS = 20
 """Hazards that are kept with all details; every one is counted."""
 
-
-@dataclass(frozen=True, slots=True)
-class Access:
-    """The elements that one instruction touches, for all threads of a batch of blocks.
-
-    Element index of thread ``t`` in block ``b``: ``const + block[b] + thread[b, t]``. Threads are in
-    ``tid`` order, so that 32 consecutive ones are a warp.
-
-    Attributes
-    ----------
-    const, block : (blocks, 1), thread : (1 or blocks, threads)
-        The parts of the index; one row of ``thread`` stands for all blocks.
-    active : (1 or blocks, threads)
-        Threads that take part.
-    width
-        Consecutive elements per thread: 1, 2 or 4.
-    same
-        Whether every block touches the same elements of its own array.
-    """
-
-    const: int
-    block: NDArray[np.int64]
-    thread: NDArray[np.int64]
-    active: NDArray[np.bool_]
-    width: int
-    same: bool
-
-    @property
-    def blocks(self) -> int:
-        """Blocks of the batch."""
-        return len(self.block)
-
-
-@njit(cache=True, nogil=True)
-def _shared_access(
-    const: int,
-    block: NDArray[np.int64],
-    thread: NDArray[np.int64],
-    active: NDArray[np.bool_],
-    scale: int,
-    width: int,
-    hardware_rule: bool,
-    history: NDArray[np.int32],
-    epoch: NDArray[np.int32],
-    stamp: int,
-    store: bool,
-    report: NDArray[np.int64],
-) -> tuple[int, int, int, int, int]:
-    """Count wavefronts and check hazards of one access; one row of history stands for all blocks.
-
-    Returns warps, lanes, wavefronts, ideal wavefronts, and how many rows of the report say something.
-    """
-    seen = np.empty(hazards_fast.REPORT_ROWS, np.bool_)
-    rows = history.shape[0]
-    warps = lanes = taken = ideal = 0
-    for b in range(rows):
-        offset = thread[b if thread.shape[0] > 1 else 0]
-        lit = active[b if active.shape[0] > 1 else 0]
-        base = const + block[b, 0]
-        w, n, k, i = banks_fast.block_wavefronts(base, offset, lit, scale, width, hardware_rule)
-        warps += w
-        lanes += n
-        taken += k
-        ideal += i
-        hazards_fast.block_hazards(
-            history[b], epoch[b], stamp, base, offset, lit, width, store, b, report, seen
-        )
-    return warps, lanes, taken, ideal, np.count_nonzero(report[:, 0])
+_MOST_REMEMBERED = 512
+Locate = Callable[[], tuple[NDArray[np.int64], str]]
 
 
 @dataclass
@@ -109,7 +45,7 @@ class Accounting:
     counters: Counter[str] = field(default_factory=Counter)
     hazard_counts: Counter[str] = field(default_factory=Counter)
     reports: list[hazards.Hazard] = field(default_factory=list)
-    _stamp: int = 0
+    _patterns: dict[tuple[int, ...], tuple[Any, ...]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         """Refuse a rule that does not exist."""
@@ -135,16 +71,23 @@ class Accounting:
         self.counters["barriers"] += blocks
 
     def global_access(self, access: Access, itemsize: int, store: bool) -> None:
-        """Count one global load or store of elements of ``itemsize`` bytes."""
-        warps, lanes, sectors, lines = coalescing_fast.transactions(
-            access.const, access.block, access.thread, access.active, itemsize
-        )
+        """Count global loads or stores of elements of ``itemsize`` bytes."""
+        known = self._pattern(access, itemsize, coalescing_fast.nothing_known)
         prefix = "gst" if store else "gld"
-        self.issue(warps, lanes)
-        self.counters[f"{prefix}_instr"] += warps
-        self.counters[f"{prefix}_sectors"] += sectors
-        self.counters[f"{prefix}_lines"] += lines
-        self.counters["g_bytes_requested"] += lanes * access.width * itemsize
+        for number in range(access.repeat):
+            warps, lanes, sectors, lines = coalescing_fast.transactions(
+                access.const + number * access.step,
+                access.block,
+                access.thread,
+                access.active,
+                itemsize,
+                known,
+            )
+            self.issue(warps, lanes)
+            self.counters[f"{prefix}_instr"] += warps
+            self.counters[f"{prefix}_sectors"] += sectors
+            self.counters[f"{prefix}_lines"] += lines
+            self.counters["g_bytes_requested"] += lanes * access.width * itemsize
 
     def shared_access(
         self,
@@ -152,16 +95,16 @@ class Accounting:
         array: SharedArray,
         epoch: NDArray[np.int32],
         store: bool,
-        locate: Callable[[], tuple[NDArray[np.int64], str]],
+        locate: Locate,
     ) -> None:
-        """Count one shared load or store, and check it against what other warps did.
+        """Count shared loads or stores, and check them against what other warps did.
 
         Parameters
         ----------
         access
             What is touched.
         array
-            The array; its history is updated.
+            Where; its watch is updated.
         epoch : (blocks,)
             Barriers that each block has passed.
         store
@@ -170,55 +113,18 @@ class Accounting:
             Called if there is something to report: gives the (blocks, 3) block indices of the batch
             and the source line.
         """
-        if not access.same:
-            array.split_history()
-        times = access.blocks // len(array.history)
-        report = np.zeros((hazards_fast.REPORT_ROWS, hazards_fast.REPORT_FIELDS), np.int64)
-        self._stamp += store
-        *counted, reported = _shared_access(
-            access.const,
-            access.block,
-            access.thread,
-            access.active,
-            array.itemsize,
-            access.width,
-            self.rule == "hardware",
-            array.history,
-            epoch,
-            self._stamp,
-            store,
-            report,
-        )
-        warps, lanes, taken, ideal = (count * times for count in counted)
+        warps, lanes, taken, ideal = self._wavefronts(access, array.flat.itemsize)
         prefix = "sts" if store else "lds"
+        counters = self.counters
         self.issue(warps, lanes)
-        for name, value in (("instr", warps), ("wavefronts", taken)):
-            self.counters[f"{prefix}_{name}"] += value
-            self.counters[f"smem_{name}"] += value
-        self.counters["ideal_smem_wavefronts"] += ideal
-        if reported:
-            report[:, 0] *= times
-            self._note_shared(report, array.name, epoch, locate)
-
-    def _note_shared(
-        self,
-        report: NDArray[np.int64],
-        name: str,
-        epoch: NDArray[np.int32],
-        locate: Callable[[], tuple[NDArray[np.int64], str]],
-    ) -> None:
-        """Turn the report of one instruction into counts and hazards."""
-        block_index, source = locate()
-        for kind, (count, row, warp, other, element) in zip(
-            hazards.ACCESS_KINDS, report.tolist(), strict=False
-        ):
-            if count:
-                block = tuple(block_index[row].tolist())
-                interval = int(epoch[row])
-                self.note(
-                    hazards.Hazard(kind, block, warp, other, name, element, interval, source), count
-                )
-        self.counters["race_count"] += int(report[-1, 0])
+        counters[f"{prefix}_instr"] += warps
+        counters["smem_instr"] += warps
+        counters[f"{prefix}_wavefronts"] += taken
+        counters["smem_wavefronts"] += taken
+        counters["ideal_smem_wavefronts"] += ideal
+        report = array.watch.access(access, epoch, store)
+        if report is not None:
+            self._note_report(report, array.name, epoch, locate)
 
     def note(self, hazard: hazards.Hazard, blocks: int) -> None:
         """Count a hazard that ``blocks`` blocks show, and keep its details."""
@@ -226,3 +132,63 @@ class Accounting:
         if len(self.reports) < MAX_REPORTS:
             self.reports.append(hazard)
 
+    def _wavefronts(self, access: Access, itemsize: int) -> list[int]:
+        """Return warps, lanes, wavefronts and ideal wavefronts of an access with its repeats."""
+
+        def count(number: int = 0) -> tuple[int, ...]:
+            counted: tuple[int, ...] = banks_fast.wavefronts(
+                access.const + number * access.step,
+                access.block,
+                access.thread,
+                access.active,
+                itemsize,
+                access.width,
+                self.rule == "hardware",
+                1 if access.same else len(access.block),
+            )
+            return counted
+
+        blocks = len(access.block) if access.same else 1
+        if itemsize >= banks.WORD_BYTES and access.one_pattern:
+            # A shift by whole words turns the banks round and changes no count.
+            once = (
+                self._pattern(access, itemsize * 8 + access.width, count)
+                if access.same
+                else count()
+            )
+            return [value * blocks * access.repeat for value in once]
+        every = [count(number) for number in range(access.repeat)]
+        return [sum(values) * blocks for values in zip(*every, strict=True)]
+
+    def _pattern(self, access: Access, kind: int, make: Callable[[], Any]) -> Any:
+        """Recall what is known of an access pattern, up to shifts of all threads.
+
+        Arrays are recognised by identity; they are kept with the result, so that no other array can
+        take their place.
+        """
+        if not access.one_pattern:
+            return make()
+        key = (id(access.thread), id(access.active), kind)
+        found = self._patterns.get(key)
+        if found is None:
+            if len(self._patterns) >= _MOST_REMEMBERED:
+                self._patterns.clear()
+            found = self._patterns[key] = (access.thread, access.active, make())
+        return found[2]
+
+    def _note_report(
+        self, report: Report, name: str, epoch: NDArray[np.int32], locate: Locate
+    ) -> None:
+        """Turn the report of one instruction into counts and hazards."""
+        block_index, source = locate()
+        for kind, (count, row, warp, other, element) in zip(
+            hazards.ACCESS_KINDS, report[:-1].tolist(), strict=True
+        ):
+            if count:
+                x, y, z = block_index[row].tolist()
+                interval = int(epoch[row])
+                self.note(
+                    hazards.Hazard(kind, (x, y, z), warp, other, name, element, interval, source),
+                    count,
+                )
+        self.counters["race_count"] += int(report[-1, 0])

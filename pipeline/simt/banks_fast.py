@@ -57,7 +57,7 @@ def _group_wavefronts(
 
 
 @njit(cache=True, nogil=True)
-def block_wavefronts(
+def _block_wavefronts(
     base: int,
     offset: NDArray[np.int64],
     active: NDArray[np.bool_],
@@ -65,24 +65,7 @@ def block_wavefronts(
     width: int,
     hardware_rule: bool,
 ) -> tuple[int, int, int, int]:
-    """Count what one shared access of every thread of one block costs.
-
-    Parameters
-    ----------
-    base, offset : (threads,)
-        Element index of thread ``t`` is ``base + offset[t]``.
-    active : (threads,)
-        Threads that take part; warps are 32 consecutive threads.
-    scale, width
-        Bytes per element, and elements per thread.
-    hardware_rule
-        Whether lanes that pair up are served together.
-
-    Returns
-    -------
-    warps, lanes, wavefronts, ideal
-        Summed over the warps of the block.
-    """
+    """Add up warp instructions, active lanes, wavefronts and ideal wavefronts of one block."""
     threads = offset.shape[0]
     bank_words = np.empty((_BANKS, WARP * 4), np.int64)
     bank_count = np.empty(_BANKS, np.int64)
@@ -111,3 +94,43 @@ def block_wavefronts(
             taken += w
             ideal += i
     return warps, lanes, taken, ideal
+
+
+@njit(cache=True, nogil=True)
+def wavefronts(
+    const: int,
+    block: NDArray[np.int64],
+    thread: NDArray[np.int64],
+    active: NDArray[np.bool_],
+    scale: int,
+    width: int,
+    hardware_rule: bool,
+    rows: int,
+) -> tuple[int, int, int, int]:
+    """Count what one shared access of every thread costs.
+
+    Parameters
+    ----------
+    const, block : (blocks, 1), thread, active : (1 or blocks, threads), width
+        The access, see :class:`pipeline.simt.access.Access`.
+    scale
+        Bytes per element.
+    hardware_rule
+        Whether lanes that pair up are served together.
+    rows
+        Count the first ``rows`` blocks: 1 where all blocks do the same.
+
+    Returns
+    -------
+    warps, lanes, wavefronts, ideal
+        Summed over these blocks.
+    """
+    total = (0, 0, 0, 0)
+    for b in range(rows):
+        offset = thread[b if thread.shape[0] > 1 else 0]
+        lit = active[b if active.shape[0] > 1 else 0]
+        w, n, k, i = _block_wavefronts(
+            const + block[b, 0], offset, lit, scale, width, hardware_rule
+        )
+        total = (total[0] + w, total[1] + n, total[2] + k, total[3] + i)
+    return total

@@ -1,9 +1,9 @@
 """The SIMT block model: a kernel sees a batch of blocks, all threads of which run in lock-step.
 
-A kernel is a Python function ``kernel(blk, *arrays)``. A value that differs from thread to thread is
-an array over (block, thread); registers that hold several values per thread carry further axes. A
-Python loop stands for the loop that every thread runs, and ``with blk.where(condition):`` stands for
-a branch.
+A kernel is a Python function ``kernel(blk, *arrays)``. A value that differs from thread to thread
+is an array over (block, thread); registers that hold several values per thread carry further axes.
+A Python loop stands for the loop that every thread runs, and ``with blk.where(condition):`` stands
+for a branch.
 """
 
 import sys
@@ -16,13 +16,15 @@ import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 from pipeline.errors import LaunchError, MisalignedError, OutOfRangeError
-from pipeline.simt import hazards, transfer
-from pipeline.simt.accounting import Access, Accounting
-from pipeline.simt.lanes import Lanes
+from pipeline.simt import arithmetic, hazards, transfer
+from pipeline.simt.access import Access
+from pipeline.simt.accounting import Accounting
+from pipeline.simt.lanes import Lanes, Part
 from pipeline.simt.masks import Mask
 from pipeline.simt.memory import GlobalArray, SharedArray
 
 WIDTHS = (1, 2, 4)
+MAX_BYTES = 16
 Index = Any
 Triple = tuple[int, int, int]
 
@@ -52,12 +54,12 @@ class Block:
         self.bdx, self.bdy, self.bdz = block
         self.n_threads = self.bdx * self.bdy * self.bdz
         self.n_blocks = count
-        self.tid = Lanes(0, None, np.arange(self.n_threads, dtype=np.int64)[None, :])
+        self.tid = Lanes(0, None, Part(np.arange(self.n_threads, dtype=np.int64)[None, :]))
         self.tx = self.tid % self.bdx
         self.ty = self.tid // self.bdx % self.bdy
         self.tz = self.tid // (self.bdx * self.bdy)
         self.warp, self.lane = self.tid // 32, self.tid % 32
-        number = Lanes(0, np.arange(first, first + count, dtype=np.int64)[:, None], None)
+        number = Lanes(0, Part(np.arange(first, first + count, dtype=np.int64)[:, None]), None)
         self.bx = number % self.gdx
         self.by = number // self.gdx % self.gdy
         self.bz = number // (self.gdx * self.gdy)
@@ -66,7 +68,7 @@ class Block:
         self._no_block = np.zeros((count, 1), np.int64)
         self._no_thread = np.zeros((1, self.n_threads), np.int64)
         self._mask = Mask.full(count, self.n_threads)
-        self._everyone = self._mask
+        self._shared: list[SharedArray] = []
 
     # ---------- registers and arithmetic ----------
 
@@ -75,29 +77,38 @@ class Block:
         return np.zeros((self.n_blocks, self.n_threads, *shape), dtype)
 
     def ffma(self, a: Any, b: Any, total: NDArray[Any]) -> None:
-        """Add ``a * b`` to ``total`` in place, in every active thread.
+        """Add every product of a thread's ``a`` and ``b`` to its accumulators, in place.
 
         Parameters
         ----------
-        a, b
-            Values per thread; axes after (block, thread) broadcast, as in an outer product.
-        total : (block, thread, ...)
-            Accumulators. Each of a thread's products is one FFMA instruction.
+        a : (block, thread) or (block, thread, p), b : (block, thread) or (block, thread, q)
+            Values per thread.
+        total : (block, thread), or with axes p and q where ``a`` and ``b`` have them
+            Accumulators, from :meth:`zeros`. Each product is one FFMA instruction.
+
+        Raises
+        ------
+        LaunchError
+            If the accumulators do not have the shape of the products.
         """
-        product = np.multiply(a, b)
-        times = int(np.prod(product.shape[2:], dtype=np.int64))
-        if product.shape[2:] != total.shape[2:]:
+        left, right = self._registers(a, total.dtype), self._registers(b, total.dtype)
+        expected = left.shape + right.shape[2:]
+        if total.shape != expected or not total.flags.c_contiguous:
             raise LaunchError(
-                f"ffma: products have shape {product.shape[2:]} per thread, accumulators "
-                f"{total.shape[2:]}; give one accumulator per product"
+                f"{_source()}: ffma of values {left.shape} and {right.shape} needs accumulators of "
+                f"shape {expected} made by zeros(); got {total.shape}"
             )
+        p, q = (int(np.prod(side.shape[2:], dtype=np.int64)) for side in (left, right))
+        threads = (self.n_blocks, self.n_threads)
         mask = self._mask
-        self._accounting.ffma(mask.warps, mask.lanes, times)
-        if mask.is_full:
-            total += product
-        else:
-            active = mask.active.reshape(mask.active.shape + (1,) * (total.ndim - 2))
-            np.add(total, product, out=total, where=active)
+        self._accounting.ffma(mask.warps, mask.lanes, p * q)
+        arithmetic.add_products(
+            left.reshape(*threads, p),
+            right.reshape(*threads, q),
+            mask.active,
+            mask.is_full,
+            total.reshape(*threads, p, q),
+        )
 
     # ---------- branches and barriers ----------
 
@@ -125,6 +136,11 @@ class Block:
         torn = there & (arrived < self.n_threads)
         if torn.any():
             self._note_torn_barrier(torn, mask)
+        for array in self._shared:
+            if there.all():
+                array.watch.barrier()
+            else:
+                array.watch.torn_barrier(self._epoch)
         self._epoch += there
 
     # ---------- memory ----------
@@ -133,10 +149,14 @@ class Block:
         """Declare a shared array of ``size`` elements (``__shared__``), one per block."""
         if size < 1:
             raise LaunchError(f"shared array {name}: size is {size}, must be at least 1")
-        return SharedArray.allocate(name, self.n_blocks, size, dtype)
+        array = SharedArray.allocate(name, self.n_blocks, size, dtype)
+        self._shared.append(array)
+        return array
 
-    def load(self, array: GlobalArray, index: Index, width: int = 1) -> NDArray[Any]:
-        """Read ``width`` consecutive elements from global memory (LDG).
+    def load(
+        self, array: GlobalArray, index: Index, width: int = 1, repeat: int = 1, step: int = 1
+    ) -> NDArray[Any]:
+        """Read from global memory (LDG).
 
         Parameters
         ----------
@@ -145,157 +165,177 @@ class Block:
         index
             First element per thread; a multiple of ``width``.
         width
-            1, 2 or 4 elements; one instruction in any case.
+            1, 2 or 4 consecutive elements per instruction, at most 16 bytes.
+        repeat, step
+            Issue ``repeat`` instructions, each ``step`` elements after the one before: an unrolled
+            loop.
 
         Returns
         -------
-        (block, thread) or, for a width above 1, (block, thread, width)
-            Inactive threads read 0.
+        (block, thread) or (block, thread, repeat * width)
+            The second form if there is more than one value per thread. Inactive threads read 0.
 
         Raises
         ------
         OutOfRangeError, MisalignedError
             If an active thread's access is not allowed.
         """
-        access = self._access(index, width, array.itemsize)
-        self._accounting.global_access(access, array.itemsize, store=False)
-        return self._read(array.name, array.flat, 0, array.size, access)
+        access = self._access(index, array, width, repeat, step)
+        values = self._read(array, 0, access)
+        self._accounting.global_access(access, array.flat.itemsize, store=False)
+        return values
 
     def store(self, array: GlobalArray, index: Index, value: Any, width: int = 1) -> None:
         """Write ``width`` consecutive elements to global memory (STG); see :meth:`load`."""
-        access = self._access(index, width, array.itemsize)
-        self._accounting.global_access(access, array.itemsize, store=True)
-        self._write(array.name, array.flat, 0, array.size, access, value)
+        access = self._access(index, array, width)
+        self._write(array, 0, access, value)
+        self._accounting.global_access(access, array.flat.itemsize, store=True)
         self._check_collision(array.name, access)
 
-    def sload(self, array: SharedArray, index: Index, width: int = 1) -> NDArray[Any]:
-        """Read ``width`` consecutive elements from shared memory (LDS); see :meth:`load`."""
-        access = self._access(index, width, array.itemsize)
-        self._check_shared(array, access)
+    def sload(
+        self, array: SharedArray, index: Index, width: int = 1, repeat: int = 1, step: int = 1
+    ) -> NDArray[Any]:
+        """Read from shared memory (LDS); see :meth:`load`."""
+        access = self._access(index, array, width, repeat, step)
+        values = self._read(array, array.size, access)
         self._accounting.shared_access(access, array, self._epoch, False, self._locate)
-        return self._read(array.name, array.data, array.size, array.size, access)
+        return values
 
     def sstore(self, array: SharedArray, index: Index, value: Any, width: int = 1) -> None:
         """Write ``width`` consecutive elements to shared memory (STS); see :meth:`load`."""
-        access = self._access(index, width, array.itemsize)
-        self._check_shared(array, access)
+        access = self._access(index, array, width)
+        self._write(array, array.size, access, value)
         self._accounting.shared_access(access, array, self._epoch, True, self._locate)
-        self._write(array.name, array.data, array.size, array.size, access, value)
 
     # ---------- behind the instructions ----------
 
-    def _access(self, index: Index, width: int, itemsize: int) -> Access:
+    def _registers(self, value: Any, dtype: Any) -> NDArray[Any]:
+        """Bring a value to one number, or one row of numbers, per thread."""
+        given = np.asarray(value, dtype)
+        shape = (self.n_blocks, self.n_threads, *given.shape[2:])
+        if given.shape != shape:
+            given = np.broadcast_to(given, shape)
+        return np.ascontiguousarray(given)
+
+    def _access(
+        self,
+        index: Index,
+        array: GlobalArray | SharedArray,
+        width: int,
+        repeat: int = 1,
+        step: int = 1,
+    ) -> Access:
         """Bring an index to the parts that accounting works on."""
-        if width not in WIDTHS or width * itemsize > 16:
+        if width not in WIDTHS or width * array.flat.itemsize > MAX_BYTES:
             raise LaunchError(
-                f"{_source()}: width {width} of {itemsize}-byte elements; allowed are widths "
-                f"1, 2 and 4 with at most 16 bytes per thread"
+                f"{_source()}: width {width} of {array.flat.itemsize}-byte elements of "
+                f"{array.name}; allowed are widths 1, 2 and 4 with at most {MAX_BYTES} bytes"
             )
+        if repeat < 1 or step < 1:
+            raise LaunchError(f"{_source()}: repeat {repeat}, step {step} must be at least 1")
         const, block, thread = self._parts(index)
-        same = block is None and len(thread) == 1 and len(self._mask.active) == 1
-        return Access(
-            const,
-            self._no_block if block is None else block,
-            thread,
-            self._mask.active,
-            width,
-            same,
-        )
+        active = self._mask.active
+        same = block is None and len(thread) == 1 and len(active) == 1
+        block = self._no_block if block is None else block
+        return Access(const, block, thread, active, width, same, repeat, step if repeat > 1 else 0)
 
     def _parts(self, index: Index) -> tuple[int, NDArray[np.int64] | None, NDArray[np.int64]]:
         """Split an index into const, block and thread parts of the shapes that accounting takes."""
         if isinstance(index, Lanes):
-            return index.const, index.block, self._no_thread if index.thread is None else index.thread
-        values = np.asarray(index)
+            return (
+                index.const,
+                None if index.block is None else index.block.array,
+                self._no_thread if index.thread is None else index.thread.array,
+            )
+        values = np.atleast_2d(np.asarray(index))
         if values.dtype.kind not in "iu":
             raise LaunchError(f"{_source()}: an index is an integer, not {values.dtype}")
-        values = np.atleast_2d(values)
-        if values.shape not in {(a, b) for a in (1, self.n_blocks) for b in (1, self.n_threads)}:
+        allowed = {(a, b) for a in (1, self.n_blocks) for b in (1, self.n_threads)}
+        if values.shape not in allowed:
             raise LaunchError(
                 f"{_source()}: an index has shape {values.shape}, expected (blocks, threads) = "
                 f"{(self.n_blocks, self.n_threads)}, or 1 along either axis"
             )
         if values.shape[1] == 1:
-            return 0, np.ascontiguousarray(values, np.int64) + self._no_block, self._no_thread
+            return 0, values.astype(np.int64) + self._no_block, self._no_thread
         return 0, None, np.ascontiguousarray(values, np.int64)
 
-    def _read(
-        self, name: str, flat: NDArray[Any], stride: int, size: int, access: Access
-    ) -> NDArray[Any]:
+    def _read(self, array: GlobalArray | SharedArray, stride: int, access: Access) -> NDArray[Any]:
         """Move values to registers."""
-        out = np.empty((self.n_blocks, self.n_threads, access.width), flat.dtype)
+        values = access.repeat * access.width
+        out = np.empty((self.n_blocks, self.n_threads, values), array.flat.dtype)
         fault = transfer.gather(
-            flat.reshape(-1),
+            array.flat,
             stride,
             access.const,
             access.block,
             access.thread,
             access.active,
             self._mask.is_full,
-            size,
+            array.size,
+            access.width,
+            access.step,
             out,
         )
         if fault != transfer.FINE:
-            raise self._fault(name, size, access, fault)
-        return out[:, :, 0] if access.width == 1 else out
+            raise self._fault(array, access, fault)
+        return out[:, :, 0] if values == 1 else out
 
     def _write(
-        self, name: str, flat: NDArray[Any], stride: int, size: int, access: Access, value: Any
+        self, array: GlobalArray | SharedArray, stride: int, access: Access, value: Any
     ) -> None:
         """Move values to memory."""
         shape = (self.n_blocks, self.n_threads, access.width)
-        given = np.asarray(value, flat.dtype)
+        given = np.asarray(value, array.flat.dtype)
         if access.width == 1 and given.ndim < 3:
             given = given[..., None]
         try:
             given = np.ascontiguousarray(np.broadcast_to(given, shape))
         except ValueError:
             raise LaunchError(
-                f"{_source()}: store to {name} of a value of shape {np.shape(value)}, expected "
-                f"(blocks, threads, width) = {shape}"
+                f"{_source()}: store to {array.name} of a value of shape {np.shape(value)}, "
+                f"expected (blocks, threads, width) = {shape}"
             ) from None
         fault = transfer.scatter(
-            flat.reshape(-1),
+            array.flat,
             stride,
             access.const,
             access.block,
             access.thread,
             access.active,
-            size,
+            array.size,
             given,
         )
         if fault != transfer.FINE:
-            raise self._fault(name, size, access, fault)
+            raise self._fault(array, access, fault)
 
-    def _check_shared(self, array: SharedArray, access: Access) -> None:
-        """Refuse a faulty access before it is entered in the array's history."""
-        fault = transfer.first_fault(
-            access.const, access.block, access.thread, access.active, array.size, access.width
-        )
-        if fault != transfer.FINE:
-            raise self._fault(array.name, array.size, access, fault)
-
-    def _fault(self, name: str, size: int, access: Access, position: int) -> Exception:
+    def _fault(
+        self, array: GlobalArray | SharedArray, access: Access, position: int
+    ) -> OutOfRangeError | MisalignedError:
         """Describe the access of the thread at ``position``, which is not allowed."""
         row, thread = divmod(position, self.n_threads)
         offsets = access.thread[row if len(access.thread) > 1 else 0]
-        index = int(access.const + access.block[row, 0] + offsets[thread])
+        first = int(access.const + access.block[row, 0] + offsets[thread])
+        width = access.width
+        tried = [first + number * access.step for number in range(access.repeat)]
+        outside = [index for index in tried if index < 0 or index + width > array.size]
         where = (
             f"{_source()}: block {self._block_index(row)}, thread {thread} (warp {thread // 32}, "
             f"lane {thread % 32})"
         )
-        if index < 0 or index + access.width > size:
-            what = f"index {index}" if access.width == 1 else f"{access.width} elements at {index}"
-            return OutOfRangeError(f"{where}: {what} of {name}, which holds {size} elements")
+        if outside:
+            what = f"index {outside[0]}" if width == 1 else f"{width} elements at {outside[0]}"
+            return OutOfRangeError(f"{where}: {what} of {array.name}, which holds {array.size}")
+        wrong = next(index for index in tried if index % width)
         return MisalignedError(
-            f"{where}: vector access of width {access.width} to {name} at index {index}; the index "
-            f"must be a multiple of {access.width}"
+            f"{where}: vector access of width {width} to {array.name} at index {wrong}; the index "
+            f"must be a multiple of {width}"
         )
 
     def _check_collision(self, name: str, access: Access) -> None:
         """Report a store in which two threads of a block write one element."""
         first = np.zeros(3, np.int64)
-        rows = transfer.colliding_blocks(access.thread, access.active, access.width, first)
+        rows = transfer.colliding_blocks(access.thread, access.active, first)
         if not rows:
             return
         single = max(len(access.thread), len(access.active)) == 1
@@ -336,7 +376,9 @@ class Block:
 
     def _block_index(self, row: int) -> Triple:
         """Index along x, y and z of a block of the batch."""
-        x, y, z = (np.broadcast_to(np.asarray(b), (self.n_blocks, 1)) for b in (self.bx, self.by, self.bz))
+        x, y, z = (
+            np.broadcast_to(np.asarray(b), (self.n_blocks, 1)) for b in (self.bx, self.by, self.bz)
+        )
         return int(x[row, 0]), int(y[row, 0]), int(z[row, 0])
 
     def _locate(self) -> tuple[NDArray[np.int64], str]:

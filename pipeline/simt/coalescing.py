@@ -34,5 +34,7 @@ def segments_per_warp(
     """
     segment = np.where(active, address // segment_bytes, np.int64(-1))
     ordered = np.sort(segment, axis=1)
-    first = np.concatenate([np.ones((len(ordered), 1), bool), np.diff(ordered, axis=1) != 0], axis=1)
+    first = np.concatenate(
+        [np.ones((len(ordered), 1), bool), np.diff(ordered, axis=1) != 0], axis=1
+    )
     return np.count_nonzero(first & (ordered >= 0), axis=1).astype(np.int64)

@@ -29,23 +29,14 @@ def _warp_segments(
     ascending = True
     for t in range(first, last):
         if active[t]:
-            sector = ((base + offset[t]) * scale) >> _SECTOR_SHIFT
-            if lanes > 0 and sector < buffer[lanes - 1]:
-                ascending = False
-            buffer[lanes] = sector
+            buffer[lanes] = ((base + offset[t]) * scale) >> _SECTOR_SHIFT
+            ascending = ascending and (lanes == 0 or buffer[lanes] >= buffer[lanes - 1])
             lanes += 1
-    if lanes == 0:
-        return 0, 0, 0
-    ordered = buffer[:lanes]
-    if not ascending:
-        ordered = np.sort(ordered)
-    sectors = 1
-    lines = 1
+    ordered = buffer[:lanes] if ascending else np.sort(buffer[:lanes])
+    sectors = lines = min(lanes, 1)
     for i in range(1, lanes):
-        if ordered[i] != ordered[i - 1]:
-            sectors += 1
-            if ordered[i] >> 2 != ordered[i - 1] >> 2:
-                lines += 1
+        sectors += ordered[i] != ordered[i - 1]
+        lines += ordered[i] >> 2 != ordered[i - 1] >> 2
     return lanes, sectors, lines
 
 
@@ -70,6 +61,11 @@ def _block_transactions(
     return warps, lanes, sectors, lines
 
 
+def nothing_known() -> NDArray[np.int64]:
+    """Return the table of a pattern that has not been counted, (alignment, count)."""
+    return np.full((_LINE_MASK + 1, 4), -1, np.int64)
+
+
 @njit(cache=True, nogil=True)
 def transactions(
     const: int,
@@ -77,6 +73,7 @@ def transactions(
     thread: NDArray[np.int64],
     active: NDArray[np.bool_],
     scale: int,
+    known: NDArray[np.int64],
 ) -> tuple[int, int, int, int]:
     """Count what one global access of every thread of a batch costs.
 
@@ -89,6 +86,10 @@ def transactions(
         Threads that take part; warps are 32 consecutive threads.
     scale
         Bytes per element.
+    known : (128, 4)
+        The counts of one block by alignment of its first byte to a line, -1 where not counted yet;
+        filled. From :func:`nothing_known`, or from an earlier call with the same ``thread``,
+        ``active`` and ``scale``.
 
     Returns
     -------
@@ -108,7 +109,6 @@ def transactions(
         return total
     # Blocks differ by a shift only, and a shift by whole lines changes nothing: one count for each
     # alignment that occurs.
-    known = np.full((_LINE_MASK + 1, 4), -1, np.int64)
     sums = np.zeros(4, np.int64)
     for b in range(blocks):
         base = const + block[b, 0]

@@ -73,9 +73,10 @@ class Hazard:
         """Say in one line what happened where."""
         other = self.other_warp if self.other_warp >= 0 else "(several)"
         where = f"{self.array}[{self.index}]" if self.index >= 0 else "a barrier"
+        why = _EXPLAINED[self.kind].format(other=other)
         return (
-            f"{self.kind}: block {self.block}, warp {self.warp}, {where}, after "
-            f"{self.interval} barriers, at {self.source}: {_EXPLAINED[self.kind].format(other=other)}"
+            f"{self.kind} at {self.source}: block {self.block}, warp {self.warp}, {where}, after "
+            f"{self.interval} barriers: {why}"
         )
 
 
@@ -128,7 +129,5 @@ def _touched(
 ) -> list[tuple[int, int]]:
     """List (element, warp) in thread order."""
     return [
-        (int(index[t]) + j, int(t) // WARP)
-        for t in np.flatnonzero(active)
-        for j in range(width)
+        (int(index[t]) + j, int(t) // WARP) for t in np.flatnonzero(active) for j in range(width)
     ]

@@ -20,7 +20,7 @@ _WRITE_EPOCH, _WRITER, _READ_EPOCH, _READER, _STAMP = range(FIELDS)
 _RAW, _WAR, _WAW, _COLLISION, _UNINITIALISED = range(5)
 
 REPORT_ROWS = 6
-"""One row per access kind, and one for instructions that show any race."""
+"""One row per access kind, and a last one for instructions that show any race."""
 
 REPORT_FIELDS = 5
 """Number of blocks, then of the first one: row, warp, other warp, element."""
@@ -31,6 +31,11 @@ _ANY = 5
 def new_state(elements: int) -> NDArray[np.int32]:
     """Return the state of an array that nobody has touched, (1, field, element)."""
     return np.full((1, FIELDS, elements), NEVER, np.int32)
+
+
+def all_written(state: NDArray[np.int32]) -> bool:
+    """Say whether every element has been written in every block."""
+    return bool((state[:, _WRITE_EPOCH] != NEVER).all())
 
 
 @njit(cache=True, nogil=True)
@@ -101,46 +106,55 @@ def _store(
 
 
 @njit(cache=True, nogil=True)
-def block_hazards(
-    state: NDArray[np.int32],
-    epoch: int,
-    stamp: int,
-    base: int,
-    offset: NDArray[np.int64],
+def check_access(
+    const: int,
+    block: NDArray[np.int64],
+    thread: NDArray[np.int64],
     active: NDArray[np.bool_],
     width: int,
     store: bool,
-    block: int,
+    state: NDArray[np.int32],
+    epoch: NDArray[np.int32],
+    stamp: int,
     report: NDArray[np.int64],
-    seen: NDArray[np.bool_],
-) -> None:
-    """Check one shared access of one block, and remember it.
+) -> int:
+    """Check one shared access of a batch against what came before, and remember it.
 
     Parameters
     ----------
-    state : (field, element)
-        History of the block's array; updated.
-    epoch, stamp
-        Barriers passed so far, and the number of this store instruction.
-    base, offset : (threads,)
-        Element index of thread ``t`` is ``base + offset[t]``; ``width`` elements from there on.
-    active : (threads,)
-        Threads that take part.
+    const, block : (blocks, 1), thread, active : (1 or blocks, threads), width
+        The access, see :class:`pipeline.simt.access.Access`.
     store
-        Whether the access writes.
-    block
-        Row of the block in its batch, for the report.
+        Whether it writes.
+    state : (1 or blocks, field, element)
+        History of the array; updated. One row stands for all blocks.
+    epoch : (blocks,)
+        Barriers that each block has passed.
+    stamp
+        Number of this store instruction.
     report : (REPORT_ROWS, REPORT_FIELDS)
-        Added to.
-    seen : (REPORT_ROWS,)
-        Scratch.
+        Filled.
+
+    Returns
+    -------
+    int
+        Rows of the report that say something.
     """
-    seen[:] = False
-    for t in range(offset.shape[0]):
-        if active[t]:
-            for element in range(base + offset[t], base + offset[t] + width):
-                if store:
-                    _store(state, epoch, stamp, element, t // WARP, block, report, seen)
-                else:
-                    _load(state, epoch, element, t // WARP, block, report, seen)
-    report[_ANY, 0] += seen[_RAW] or seen[_WAR] or seen[_WAW] or seen[_COLLISION]
+    seen = np.empty(REPORT_ROWS, np.bool_)
+    for b in range(state.shape[0]):
+        offset = thread[b if thread.shape[0] > 1 else 0]
+        lit = active[b if active.shape[0] > 1 else 0]
+        base = const + block[b, 0]
+        seen[:] = False
+        for t in range(offset.shape[0]):
+            if lit[t]:
+                for element in range(base + offset[t], base + offset[t] + width):
+                    if store:
+                        _store(state[b], epoch[b], stamp, element, t // WARP, b, report, seen)
+                    else:
+                        _load(state[b], epoch[b], element, t // WARP, b, report, seen)
+        report[_ANY, 0] += seen[_RAW] or seen[_WAR] or seen[_WAW] or seen[_COLLISION]
+    reported = 0
+    for kind in range(REPORT_ROWS):
+        reported += report[kind, 0] > 0
+    return reported

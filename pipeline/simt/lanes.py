@@ -17,6 +17,40 @@ from numpy.typing import NDArray
 
 IntArray = NDArray[np.int64]
 Operator = Callable[[Any, Any], Any]
+_MOST_REMEMBERED = 64
+
+
+class Part:
+    """One part of a ``Lanes``, which remembers its multiples and sums.
+
+    A loop body computes the same sums in every pass. Handing out the same array each time saves the
+    arithmetic, and lets accounting recognise an access pattern that it has counted before.
+    """
+
+    __slots__ = ("_known", "array")
+
+    def __init__(self, array: IntArray) -> None:
+        self.array = array
+        self._known: dict[tuple[int, int], tuple[Part | None, Part]] = {}
+
+    def scaled(self, factor: int) -> Part:
+        """Return the part times ``factor``."""
+        return self._recall((0, factor), None, lambda: self.array * factor)
+
+    def plus(self, other: Part, sign: int) -> Part:
+        """Return the part plus or minus ``other``."""
+        return self._recall((id(other), sign), other, lambda: self.array + sign * other.array)
+
+    def _recall(
+        self, key: tuple[int, int], other: Part | None, make: Callable[[], IntArray]
+    ) -> Part:
+        # The other operand is kept with the result: its id cannot be given to another part.
+        found = self._known.get(key)
+        if found is None:
+            if len(self._known) >= _MOST_REMEMBERED:
+                self._known.clear()
+            found = self._known[key] = (other, Part(make()))
+        return found[1]
 
 
 class Lanes:
@@ -26,10 +60,10 @@ class Lanes:
     ----------
     const
         The part that all threads share.
-    block : (blocks, 1), optional
-        The part that differs from block to block.
-    thread : (1, threads), optional
-        The part that differs from thread to thread, the same in every block.
+    block, optional
+        The part that differs from block to block, (blocks, 1).
+    thread, optional
+        The part that differs from thread to thread, the same in every block, (1, threads).
 
     Notes
     -----
@@ -40,7 +74,7 @@ class Lanes:
     __hash__ = None  # type: ignore[assignment]
 
     def __init__(
-        self, const: int = 0, block: IntArray | None = None, thread: IntArray | None = None
+        self, const: int = 0, block: Part | None = None, thread: Part | None = None
     ) -> None:
         self.const = const
         self.block = block
@@ -50,12 +84,13 @@ class Lanes:
         """Add the parts up: (blocks, threads), or 1 along an axis on which nothing differs."""
         total: Any = np.full((1, 1), self.const, np.int64)
         for part in (self.block, self.thread):
-            total = total if part is None else total + part
+            total = total if part is None else total + part.array
         return np.asarray(total, dtype=dtype)
 
     def __repr__(self) -> str:
         """Show the parts."""
-        return f"Lanes(const={self.const}, block={self.block}, thread={self.thread})"
+        parts = (None if part is None else part.array for part in (self.block, self.thread))
+        return "Lanes(const={}, block={}, thread={})".format(self.const, *parts)
 
     def _add(self, other: Any, sign: int) -> Any:
         if isinstance(other, (int, np.integer)) and not isinstance(other, bool):
@@ -89,8 +124,8 @@ class Lanes:
     def _scaled(self, factor: int) -> Lanes:
         return Lanes(
             self.const * factor,
-            None if self.block is None else self.block * factor,
-            None if self.thread is None else self.thread * factor,
+            None if self.block is None else self.block.scaled(factor),
+            None if self.thread is None else self.thread.scaled(factor),
         )
 
     def __mul__(self, other: Any) -> Any:
@@ -112,8 +147,8 @@ class Lanes:
         if value.dtype.kind != "i" or value.ndim != 2:
             return value
         if value.shape[0] == 1:
-            return Lanes(0, None, value)
-        return Lanes(0, value, None) if value.shape[1] == 1 else value
+            return Lanes(0, None, Part(value))
+        return Lanes(0, Part(value), None) if value.shape[1] == 1 else value
 
     def __floordiv__(self, other: Any) -> Any:
         """Divide, rounding towards minus infinity."""
@@ -198,10 +233,10 @@ class Lanes:
         return self._elementwise(other, operator.ge)
 
 
-def _sum(left: IntArray | None, right: IntArray | None, sign: int) -> IntArray | None:
+def _sum(left: Part | None, right: Part | None, sign: int) -> Part | None:
     """Add two parts, of which either may be missing."""
     if right is None:
         return left
     if left is None:
-        return right if sign > 0 else -right
-    return left + right if sign > 0 else left - right
+        return right if sign > 0 else right.scaled(-1)
+    return left.plus(right, sign)

@@ -4,9 +4,9 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import DTypeLike, NDArray
 
-from pipeline.simt import hazards_fast
+from pipeline.simt.watch import Watch
 
 
 @dataclass(frozen=True)
@@ -30,13 +30,8 @@ class GlobalArray:
         """Number of elements."""
         return self.flat.size
 
-    @property
-    def itemsize(self) -> int:
-        """Bytes per element."""
-        return self.flat.itemsize
 
-
-@dataclass
+@dataclass(frozen=True)
 class SharedArray:
     """An array in shared memory: one copy per block of the batch, element 0 in bank 0.
 
@@ -44,33 +39,20 @@ class SharedArray:
     ----------
     name
         The kernel's name for it, used in messages.
-    data : (blocks, elements)
-        The values of every block.
-    history : (1 or blocks, field, elements)
-        Who touched which element last; one row as long as all blocks did the same.
+    size
+        Elements of one block's copy.
+    flat : (blocks * size,)
+        The values, block after block.
+    watch
+        Who touched which element.
     """
 
     name: str
-    data: NDArray[Any]
-    history: NDArray[np.int32]
+    size: int
+    flat: NDArray[Any]
+    watch: Watch
 
     @classmethod
-    def allocate(cls, name: str, blocks: int, size: int, dtype: Any) -> "SharedArray":
+    def allocate(cls, name: str, blocks: int, size: int, dtype: DTypeLike) -> "SharedArray":
         """Make an array of ``size`` elements per block that nobody has written."""
-        return cls(name, np.zeros((blocks, size), dtype), hazards_fast.new_state(size))
-
-    @property
-    def size(self) -> int:
-        """Number of elements of one block's copy."""
-        return self.data.shape[1]
-
-    @property
-    def itemsize(self) -> int:
-        """Bytes per element."""
-        return self.data.itemsize
-
-    def split_history(self) -> None:
-        """Give every block a history of its own, once blocks begin to differ."""
-        blocks = len(self.data)
-        if len(self.history) != blocks:
-            self.history = np.repeat(self.history, blocks, axis=0)
+        return cls(name, size, np.zeros(blocks * size, dtype), Watch(blocks, size))

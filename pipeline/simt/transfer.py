@@ -16,11 +16,17 @@ FINE = -1
 
 @njit(cache=True, nogil=True)
 def _all_fine(
-    const: int, block: NDArray[np.int64], thread: NDArray[np.int64], size: int, width: int
+    const: int,
+    block: NDArray[np.int64],
+    thread: NDArray[np.int64],
+    size: int,
+    width: int,
+    repeat: int,
+    step: int,
 ) -> bool:
     """Say whether no thread at all, active or not, could be out of range or misaligned."""
     low = high = block[0, 0]
-    bits = 0
+    bits = step
     for b in range(block.shape[0]):
         value = block[b, 0]
         low = min(low, value)
@@ -33,8 +39,8 @@ def _all_fine(
             least = min(least, value)
             most = max(most, value)
             bits |= value
-    inside = const + low + least >= 0 and const + high + most + width <= size
-    return inside and (bits & (width - 1)) == 0
+    last = const + high + most + (repeat - 1) * step + width
+    return const + low + least >= 0 and last <= size and (bits & (width - 1)) == 0
 
 
 @njit(cache=True, nogil=True)
@@ -45,24 +51,24 @@ def first_fault(
     active: NDArray[np.bool_],
     size: int,
     width: int,
+    repeat: int,
+    step: int,
 ) -> int:
     """Find the first active thread whose access is out of range or misaligned.
 
     Parameters
     ----------
-    const, block : (blocks, 1), thread : (1 or blocks, threads)
-        Element index of thread ``t`` in block ``b`` is ``const + block[b] + thread[b, t]``.
-    active : (1 or blocks, threads)
-        Threads that take part.
-    size, width
-        Elements of the array (of one block's array, if shared), elements per access.
+    const, block, thread, active, width, repeat, step
+        The access, see :class:`pipeline.simt.access.Access`.
+    size
+        Elements of the array; of one block's copy, if shared.
 
     Returns
     -------
     int
         ``FINE``, or block * threads + thread.
     """
-    if _all_fine(const, block, thread, size, width):
+    if _all_fine(const, block, thread, size, width, repeat, step):
         return FINE
     threads = thread.shape[1]
     for b in range(block.shape[0]):
@@ -70,9 +76,10 @@ def first_fault(
         lit = active[b if active.shape[0] > 1 else 0]
         for t in range(threads):
             if lit[t]:
-                index = const + block[b, 0] + row[t]
-                if index < 0 or index + width > size or index % width != 0:
-                    return b * threads + t
+                for r in range(repeat):
+                    index = const + block[b, 0] + row[t] + r * step
+                    if index < 0 or index + width > size or index % width != 0:
+                        return b * threads + t
     return FINE
 
 
@@ -86,6 +93,8 @@ def gather(
     active: NDArray[np.bool_],
     full: bool,
     size: int,
+    width: int,
+    step: int,
     out: NDArray[Any],
 ) -> int:
     """Read ``out[b, t, :]`` from consecutive elements; inactive threads get zeros.
@@ -98,35 +107,31 @@ def gather(
         Elements from one block's array to the next; 0 for global memory.
     full
         Whether all threads are active.
-    out : (blocks, threads, width)
-        Written.
+    out : (blocks, threads, repeat * width)
+        Written, one access after the other.
 
     Returns
     -------
     int
         As :func:`first_fault`, which also documents the other parameters.
     """
-    width = out.shape[2]
-    fault = first_fault(const, block, thread, active, size, width)
+    repeat = out.shape[2] // width
+    fault = first_fault(const, block, thread, active, size, width, repeat, step)
     if fault != FINE:
         return fault
     for b in range(out.shape[0]):
         base = const + block[b, 0] + b * stride
         row = thread[b if thread.shape[0] > 1 else 0]
         lit = active[b if active.shape[0] > 1 else 0]
-        if full and width == 1:
+        if full and out.shape[2] == 1:
             for t in range(out.shape[1]):
                 out[b, t, 0] = flat[np.uint64(base + row[t])]
-        elif full:
-            for t in range(out.shape[1]):
-                start = base + row[t]
-                for j in range(width):
-                    out[b, t, j] = flat[np.uint64(start + j)]
         else:
             for t in range(out.shape[1]):
-                start = base + row[t]
-                for j in range(width):
-                    out[b, t, j] = flat[np.uint64(start + j)] if lit[t] else 0
+                for r in range(repeat):
+                    start = base + row[t] + r * step
+                    for j in range(width):
+                        out[b, t, r * width + j] = flat[np.uint64(start + j)] if lit[t] else 0
     return FINE
 
 
@@ -147,7 +152,7 @@ def scatter(
     and the result are those of :func:`gather`.
     """
     width = value.shape[2]
-    fault = first_fault(const, block, thread, active, size, width)
+    fault = first_fault(const, block, thread, active, size, width, 1, 0)
     if fault != FINE:
         return fault
     for b in range(value.shape[0]):
@@ -163,14 +168,15 @@ def scatter(
 
 @njit(cache=True, nogil=True)
 def colliding_blocks(
-    thread: NDArray[np.int64], active: NDArray[np.bool_], width: int, first: NDArray[np.int64]
+    thread: NDArray[np.int64], active: NDArray[np.bool_], first: NDArray[np.int64]
 ) -> int:
     """Count the rows in which two active threads of one store write one element.
 
     Parameters
     ----------
     thread, active : (1 or blocks, threads)
-        Element offsets and activity; ``width`` elements from each offset on, aligned.
+        Element offsets and activity. Accesses are aligned to their width, so that two of them
+        overlap only if they start at the same element.
     first : (3,)
         Filled with row, thread and offset of the first collision.
 

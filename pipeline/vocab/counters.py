@@ -14,18 +14,21 @@ COUNTERS = {
         "1", "warp instructions: accesses, FFMA and barriers", "smsp__inst_executed.sum"
     ),
     "thread_instr": Variable(
-        "1", "thread instructions: active lanes over all warp instructions",
+        "1",
+        "thread instructions: active lanes over all warp instructions",
         "smsp__thread_inst_executed.sum",
     ),
     "divergent_branches": Variable(
-        "1", "warps that met a branch with lanes on both sides",
+        "1",
+        "warps that met a branch with lanes on both sides",
         "smsp__sass_branch_targets_threads_divergent.sum",
     ),
     "ffma_instr": Variable(
         "1", "FP32 multiply-add warp instructions", "smsp__sass_inst_executed_op_ffma_pred_on.sum"
     ),
     "fma": Variable(
-        "1", "FP32 multiply-adds of all threads",
+        "1",
+        "FP32 multiply-adds of all threads",
         "smsp__sass_thread_inst_executed_op_ffma_pred_on.sum",
     ),
     "gld_instr": Variable(
@@ -35,23 +38,28 @@ COUNTERS = {
         "1", "global store warp instructions", "smsp__sass_inst_executed_op_global_st.sum"
     ),
     "gld_sectors": Variable(
-        "1", "32-byte sectors touched by global loads, distinct per warp instruction",
+        "1",
+        "32-byte sectors touched by global loads, distinct per warp instruction",
         "l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum",
     ),
     "gst_sectors": Variable(
-        "1", "32-byte sectors touched by global stores, distinct per warp instruction",
+        "1",
+        "32-byte sectors touched by global stores, distinct per warp instruction",
         "l1tex__t_sectors_pipe_lsu_mem_global_op_st.sum",
     ),
     "gld_lines": Variable(
-        "1", "128-byte lines touched by global loads, distinct per warp instruction",
+        "1",
+        "128-byte lines touched by global loads, distinct per warp instruction",
         "l1tex__t_requests_pipe_lsu_mem_global_op_ld.sum",
     ),
     "gst_lines": Variable(
-        "1", "128-byte lines touched by global stores, distinct per warp instruction",
+        "1",
+        "128-byte lines touched by global stores, distinct per warp instruction",
         "l1tex__t_requests_pipe_lsu_mem_global_op_st.sum",
     ),
     "g_bytes_requested": Variable(
-        "byte", "bytes that threads asked of global memory, loads and stores",
+        "byte",
+        "bytes that threads asked of global memory, loads and stores",
         "smsp__sass_data_bytes_mem_global.sum",
     ),
     "smem_instr": Variable(
@@ -64,19 +72,23 @@ COUNTERS = {
         "1", "shared store warp instructions", "smsp__sass_inst_executed_op_shared_st.sum"
     ),
     "smem_wavefronts": Variable(
-        "1", "shared-memory wavefronts of loads and stores, bank conflicts included",
+        "1",
+        "shared-memory wavefronts of loads and stores, bank conflicts included",
         "l1tex__data_pipe_lsu_wavefronts_mem_shared.sum",
     ),
     "lds_wavefronts": Variable(
-        "1", "shared-memory wavefronts of loads, bank conflicts included",
+        "1",
+        "shared-memory wavefronts of loads, bank conflicts included",
         "l1tex__data_pipe_lsu_wavefronts_mem_shared_op_ld.sum",
     ),
     "sts_wavefronts": Variable(
-        "1", "shared-memory wavefronts of stores, bank conflicts included",
+        "1",
+        "shared-memory wavefronts of stores, bank conflicts included",
         "l1tex__data_pipe_lsu_wavefronts_mem_shared_op_st.sum",
     ),
     "ideal_smem_wavefronts": Variable(
-        "1", "shared-memory wavefronts if no two words shared a bank",
+        "1",
+        "shared-memory wavefronts if no two words shared a bank",
         "smsp__sass_l1tex_data_pipe_lsu_wavefronts_mem_shared_ideal.sum",
     ),
     "barriers": Variable("1", "block-wide barriers, one per block"),
@@ -85,7 +97,11 @@ COUNTERS = {
     ),
 }
 
-COUNTS = DIMENSIONS | COUNTERS | {
-    "simulated": Variable("1", "whether the kernel takes this size and was simulated at it"),
-    "max_abs_error": Variable("1", "largest error of C against a float64 product"),
-}
+COUNTS = (
+    DIMENSIONS
+    | COUNTERS
+    | {
+        "simulated": Variable("1", "whether the kernel takes this size and was simulated at it"),
+        "max_abs_error": Variable("1", "largest error of C against a float64 product"),
+    }
+)
