@@ -30,9 +30,9 @@ RACES = (RAW, WAR, WAW, COLLISION)
 KINDS = (*ACCESS_KINDS, DIVERGENT_BARRIER)
 
 _EXPLAINED = {
-    RAW: "reads what warp {other} wrote since the last barrier",
-    WAR: "overwrites what warp {other} read since the last barrier",
-    WAW: "overwrites what warp {other} wrote since the last barrier",
+    RAW: "reads what {other} wrote since the last barrier",
+    WAR: "overwrites what {other} read since the last barrier",
+    WAW: "overwrites what {other} wrote since the last barrier",
     COLLISION: "stores two lanes' values to one address; which one stays is open",
     UNINITIALISED: "reads an element that nobody has written",
     DIVERGENT_BARRIER: "waits at a barrier that other threads of the block do not reach",
@@ -71,7 +71,7 @@ class Hazard:
 
     def __str__(self) -> str:
         """Say in one line what happened where."""
-        other = self.other_warp if self.other_warp >= 0 else "(several)"
+        other = f"warp {self.other_warp}" if self.other_warp >= 0 else "several warps"
         where = f"{self.array}[{self.index}]" if self.index >= 0 else "a barrier"
         why = _EXPLAINED[self.kind].format(other=other)
         return (
