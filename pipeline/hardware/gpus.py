@@ -1,0 +1,57 @@
+"""All GPU sheets as one dataset."""
+
+from collections.abc import Mapping
+
+import numpy as np
+import xarray as xr
+
+from pipeline.errors import DataError
+from pipeline.hardware.sheet import Sheet
+from pipeline.vocab.gpus import FIGURES, GPUS
+from pipeline.vocab.variable import annotate
+
+
+def gpus(sheets: Mapping[str, Sheet]) -> xr.Dataset:
+    """Put GPU sheets side by side.
+
+    Parameters
+    ----------
+    sheets
+        Id -> sheet, in the order in which they shall stand.
+
+    Returns
+    -------
+    xarray.Dataset
+        (gpu): every figure in SI units, with the source of each GPU's value as the attribute
+        ``source_<id>``, and ``peak_fp32_flops`` derived from three of them. Coordinates ``gpu``,
+        ``gpu_name`` and ``compute_capability``.
+
+    Raises
+    ------
+    DataError
+        If there is no sheet.
+    """
+    if not sheets:
+        raise DataError("no GPU sheet was given; name at least one GPU id")
+    dataset = xr.Dataset(
+        {name: _variable(name, sheets) for name in FIGURES},
+        coords={
+            "gpu": list(sheets),
+            "gpu_name": ("gpu", [sheet.name for sheet in sheets.values()]),
+            "compute_capability": ("gpu", [s.compute_capability for s in sheets.values()]),
+        },
+    )
+    # A multiply-add is two operations.
+    lanes = dataset["sm_count"] * dataset["fp32_lanes_per_sm"]
+    dataset["peak_fp32_flops"] = 2 * lanes * dataset["clock_hz"]
+    dataset["peak_fp32_flops"].attrs = GPUS["peak_fp32_flops"].attrs | {
+        "formula": "2 * sm_count * fp32_lanes_per_sm * clock_hz"
+    }
+    return annotate(dataset, GPUS)
+
+
+def _variable(name: str, sheets: Mapping[str, Sheet]) -> tuple[str, np.ndarray, dict[str, str]]:
+    """One figure of all GPUs, with where each value was read."""
+    values = np.array([sheet.figures[name].value for sheet in sheets.values()])
+    sources = {f"source_{key}": s.figures[name].source for key, s in sheets.items()}
+    return "gpu", values, GPUS[name].attrs | sources
