@@ -202,7 +202,7 @@ def _held_out_error(predicted: xr.DataArray, counted: xr.DataArray) -> dict[str,
     worst = relative.max("counter")
     return {
         "held_out_error": worst,
-        "held_out_counter": relative.idxmax("counter").where(worst > 0, "none"),
+        "held_out_counter": relative.idxmax("counter").where(worst > 0, "none").astype(str),
     }
 
 

@@ -182,7 +182,7 @@ def test_polynomial__is_the_nearest_float_beyond_two_to_the_53():
 
 @pytest.mark.parametrize("n", SIZES)
 def test_polynomial__refuses_a_counter_that_misses_anywhere(n):
-    counts = dataset(BY_HAND)
+    counts = dataset(BY_HAND, SIZES[::-1])
     counts.barriers.loc["k03_smem", n] += 1
     with pytest.raises(ModelError, match=r"k03_smem: barriers at size 640 was counted as") as error:
         extrapolate(counts, (4096,), held_out=640, per_fma_base=128)
@@ -268,5 +268,6 @@ def test_extrapolate__result_explains_itself():
     assert list(result.n) == [256, 128]
     assert list(result.method) == ["per_fma", "polynomial"]
     assert result.kernel_label.sel(kernel="k03_smem") == "label of k03_smem"
+    assert result.held_out_counter.dtype.kind == "U"
     assert {name for name in COUNTERS if result[name].dtype != np.float64} == set()
     assert all({"units", "long_name"} <= set(result[name].attrs) for name in result.variables)

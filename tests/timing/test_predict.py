@@ -43,13 +43,14 @@ def test_predict__gives_the_table_of_the_lecture(gpu, counts, occupancy, gpus):
 
 def test_predict__equals_the_formula_written_out_point_by_point(counts, occupancy, gpus):
     counts = xr.concat([counts, (counts * 0.1).assign_coords(n=[1000])], "n")
+    occupancy["tile_n"] = 3 * occupancy.tile_m
     predicted = predict(counts, occupancy, gpus)
     for kernel, gpu, n in np.ndindex(6, 3, 2):
         c = {name: float(counts[name][kernel, n, 0]) for name in counts}
         g = {name: float(gpus[name][gpu]) for name in gpus}
         size, tile = int(counts.n[n]), int(occupancy.tile_m[kernel])
         wave = int(occupancy.blocks_per_sm[kernel, gpu] * gpus.sm_count[gpu])
-        traffic = dram_bytes(size, size, size, tile_m=tile, tile_n=tile, wave=wave)
+        traffic = dram_bytes(size, size, size, tile_m=tile, tile_n=3 * tile, wave=wave)
         cycles = g["sm_count"] * g["clock_hz"]
         times = {
             "fma": c["fma"] / (cycles * g["fp32_lanes_per_sm"]),
