@@ -34,5 +34,5 @@ GPUS = (
     DIMENSIONS
     | {"compute_capability": Variable("1", "CUDA compute capability")}
     | FIGURES
-    | {"peak_fp32_flops": Variable("s-1", "peak FP32 rate in FLOP/s, a multiply-add counts two")}
+    | {"peak_fp32_flops": Variable("FLOP/s", "peak FP32 rate, two FLOP per multiply-add")}
 )
