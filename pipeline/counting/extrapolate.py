@@ -275,13 +275,15 @@ def _check_sizes(
                     f"{one.kernel}: {role} is {size}, but the kernel was simulated at "
                     f"{_listed(one.sizes)}; choose one of these or simulate {size}"
                 )
+    common = math.lcm(*(one.step for one in samples))
+    for one in samples:
         for size in sizes:
             if size <= 0 or size % one.step:
                 raise ModelError(
                     f"{one.kernel}: cannot extrapolate to size {size}. The kernel was simulated at "
                     f"{_listed(one.sizes)}, so its counters are known on multiples of {one.step}; "
                     f"between them tiles are cut and the polynomial does not hold. The nearest "
-                    f"such size is {max(1, round(size / one.step)) * one.step}"
+                    f"size for all kernels is {max(1, round(size / common)) * common}"
                 )
 
 

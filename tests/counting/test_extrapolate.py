@@ -232,7 +232,12 @@ def test_simulated__too_few_sizes_name_kernel_and_sizes():
 @pytest.mark.parametrize(
     ("sizes", "held_out", "base", "message"),
     [
-        ((4096, 1000), 640, 128, r"k01_naive: .* size 1000\. .* multiples of 128; .* size is 1024"),
+        (
+            (4096, 1000),
+            640,
+            128,
+            r"k01_naive: .* size 1000\. .* multiples of 128; .* all kernels is 1024",
+        ),
         ((0,), 640, 128, "size 0"),
         ((-128,), 640, 128, "size -128"),
         ((), 640, 128, "none; give at least one"),
