@@ -277,14 +277,18 @@ def _check_sizes(
                 )
     common = math.lcm(*(one.step for one in samples))
     for one in samples:
-        for size in sizes:
-            if size <= 0 or size % one.step:
-                raise ModelError(
-                    f"{one.kernel}: cannot extrapolate to size {size}. The kernel was simulated at "
-                    f"{_listed(one.sizes)}, so its counters are known on multiples of {one.step}; "
-                    f"between them tiles are cut and the polynomial does not hold. The nearest "
-                    f"size for all kernels is {max(1, round(size / common)) * common}"
-                )
+        _require_on_step(one, sizes, common)
+
+
+def _require_on_step(samples: Samples, sizes: Sequence[int], common: int) -> None:
+    for size in sizes:
+        if size <= 0 or size % samples.step:
+            raise ModelError(
+                f"{samples.kernel}: cannot extrapolate to size {size}. The kernel was simulated at "
+                f"{_listed(samples.sizes)}, so its counters are known on multiples of "
+                f"{samples.step}; between them tiles are cut and the polynomial does not hold. The "
+                f"nearest size for all kernels is {max(1, round(size / common)) * common}"
+            )
 
 
 def _samples(counts: xr.Dataset, kernel: str) -> Samples:
