@@ -13,5 +13,5 @@ PREDICTIONS = DIMENSIONS | {
     "bound": Variable("1", "resource that sets the time; none if no block fits on an SM"),
     "gflops": Variable("GFLOP/s", "predicted rate, two FLOP per multiply-add"),
     "dram_bytes": Variable("byte", "DRAM traffic: A and B once per wave of blocks, C once"),
-    "arithmetic_intensity": Variable("byte-1", "FLOP per byte of DRAM traffic"),
+    "arithmetic_intensity": Variable("FLOP/byte", "FLOP per byte of DRAM traffic"),
 }
