@@ -3,9 +3,17 @@
 Everything inside is in SI units (B, s, Hz, FLOP/s); tables and axes convert with these.
 """
 
-from typing import TypeVar
+from typing import Protocol, Self, TypeVar
 
-T = TypeVar("T")
+
+class Scalable(Protocol):
+    """A number or an array of numbers."""
+
+    def __truediv__(self, divisor: float, /) -> Self:
+        """Divide by a number."""
+
+
+T = TypeVar("T", bound=Scalable)
 
 _SCALES = {"": 1.0, "k": 1e3, "M": 1e6, "G": 1e9, "T": 1e12, "P": 1e15}
 _KIBI = 1024
@@ -13,22 +21,22 @@ _KIBI = 1024
 
 def to_giga(value: T) -> T:
     """Convert to units of 1e9 (GFLOP/s, GB/s, GHz); takes numbers and arrays."""
-    return value / 1e9  # type: ignore[operator, no-any-return]
+    return value / 1e9
 
 
 def to_tera(value: T) -> T:
     """Convert to units of 1e12 (TFLOP/s, TB/s); takes numbers and arrays."""
-    return value / 1e12  # type: ignore[operator, no-any-return]
+    return value / 1e12
 
 
 def to_milliseconds(seconds: T) -> T:
     """Convert seconds to milliseconds; takes numbers and arrays."""
-    return seconds * 1e3  # type: ignore[operator, no-any-return]
+    return seconds / 1e-3
 
 
 def to_kibibytes(value: T) -> T:
     """Convert bytes to KiB; takes numbers and arrays."""
-    return value / _KIBI  # type: ignore[operator, no-any-return]
+    return value / _KIBI
 
 
 def with_prefix(value: float, unit: str) -> str:

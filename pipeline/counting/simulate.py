@@ -44,7 +44,7 @@ def simulate(kernel: Kernel, options: Any, sizes: Sequence[int], seed: int) -> x
     counters = np.zeros((len(COUNTERS), 1, len(sizes)), np.int64)
     error = np.full((1, len(sizes)), np.nan)
     simulated = np.array([[misfit(kernel, options, n, n, n) is None for n in sizes]])
-    for position in np.flatnonzero(simulated[0]):
+    for position in np.flatnonzero(simulated[0]).tolist():
         a, b = factors(sizes[position], seed)
         c, launched = multiply(kernel, a, b, options)
         counters[:, 0, position] = [launched.counters[name] for name in COUNTERS]

@@ -40,7 +40,3 @@ class Access(NamedTuple):
     def one_pattern(self) -> bool:
         """Whether blocks differ by a shift at most."""
         return len(self.thread) == 1 and len(self.active) == 1
-
-    def single(self, number: int) -> "Access":
-        """Return the instruction ``number`` of a repeated access, as an access of its own."""
-        return self._replace(const=self.const + number * self.step, repeat=1, step=0)

@@ -45,7 +45,7 @@ class Accounting:
     counters: Counter[str] = field(default_factory=Counter)
     hazard_counts: Counter[str] = field(default_factory=Counter)
     reports: list[hazards.Hazard] = field(default_factory=list)
-    _patterns: dict[tuple[int, ...], tuple[Any, ...]] = field(default_factory=dict)
+    _patterns: dict[tuple[str | int, ...], tuple[Any, ...]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         """Refuse a rule that does not exist."""
@@ -72,7 +72,7 @@ class Accounting:
 
     def global_access(self, access: Access, itemsize: int, store: bool) -> None:
         """Count global loads or stores of elements of ``itemsize`` bytes."""
-        known = self._pattern(access, itemsize, coalescing_fast.nothing_known)
+        known = self._pattern(access, ("global", itemsize), coalescing_fast.nothing_known)
         prefix = "gst" if store else "gld"
         for number in range(access.repeat):
             warps, lanes, sectors, lines = coalescing_fast.transactions(
@@ -113,7 +113,7 @@ class Accounting:
             Called if there is something to report: gives the (blocks, 3) block indices of the batch
             and the source line.
         """
-        warps, lanes, taken, ideal = self._wavefronts(access, array.flat.itemsize)
+        warps, lanes, taken, ideal = self._wavefronts(access, array.flat.itemsize, store)
         prefix = "sts" if store else "lds"
         counters = self.counters
         self.issue(warps, lanes)
@@ -122,8 +122,7 @@ class Accounting:
         counters[f"{prefix}_wavefronts"] += taken
         counters["smem_wavefronts"] += taken
         counters["ideal_smem_wavefronts"] += ideal
-        report = array.watch.access(access, epoch, store)
-        if report is not None:
+        for report in array.watch.access(access, epoch, store):
             self._note_report(report, array.name, epoch, locate)
 
     def note(self, hazard: hazards.Hazard, blocks: int) -> None:
@@ -132,7 +131,7 @@ class Accounting:
         if len(self.reports) < MAX_REPORTS:
             self.reports.append(hazard)
 
-    def _wavefronts(self, access: Access, itemsize: int) -> list[int]:
+    def _wavefronts(self, access: Access, itemsize: int, store: bool) -> list[int]:
         """Return warps, lanes, wavefronts and ideal wavefronts of an access with its repeats."""
 
         def count(number: int = 0) -> tuple[int, ...]:
@@ -144,23 +143,20 @@ class Accounting:
                 itemsize,
                 access.width,
                 self.rule == "hardware",
+                store,
                 1 if access.same else len(access.block),
             )
             return counted
 
         blocks = len(access.block) if access.same else 1
-        if itemsize >= banks.WORD_BYTES and access.one_pattern:
+        if itemsize >= banks.WORD_BYTES and access.same:
             # A shift by whole words turns the banks round and changes no count.
-            once = (
-                self._pattern(access, itemsize * 8 + access.width, count)
-                if access.same
-                else count()
-            )
+            once = self._pattern(access, ("shared", itemsize, access.width, store), count)
             return [value * blocks * access.repeat for value in once]
         every = [count(number) for number in range(access.repeat)]
         return [sum(values) * blocks for values in zip(*every, strict=True)]
 
-    def _pattern(self, access: Access, kind: int, make: Callable[[], Any]) -> Any:
+    def _pattern(self, access: Access, kind: tuple[str | int, ...], make: Callable[[], Any]) -> Any:
         """Recall what is known of an access pattern, up to shifts of all threads.
 
         Arrays are recognised by identity; they are kept with the result, so that no other array can
@@ -168,7 +164,7 @@ class Accounting:
         """
         if not access.one_pattern:
             return make()
-        key = (id(access.thread), id(access.active), kind)
+        key = (id(access.thread), id(access.active), *kind)
         found = self._patterns.get(key)
         if found is None:
             if len(self._patterns) >= _MOST_REMEMBERED:

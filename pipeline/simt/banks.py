@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 BANKS = 32
 WORD_BYTES = 4
+WIDEST_BYTES = 16
 WARP = 32
 RULES = ("lecture", "hardware")
 
@@ -42,7 +43,11 @@ def pairs_up(address: NDArray[np.int64], active: NDArray[np.bool_]) -> bool:
 
 
 def wavefronts(
-    address: NDArray[np.int64], active: NDArray[np.bool_], access_bytes: int, rule: str
+    address: NDArray[np.int64],
+    active: NDArray[np.bool_],
+    access_bytes: int,
+    rule: str,
+    store: bool = False,
 ) -> tuple[int, int]:
     """Count the wavefronts of one warp instruction.
 
@@ -56,21 +61,24 @@ def wavefronts(
         Bytes per lane: element size times vector width; 1, 2, 4, 8 or 16.
     rule
         ``lecture`` or ``hardware``.
+    store
+        Whether it is a store: the profiler's ideal of a 128-bit store knows no pairs.
 
     Returns
     -------
     taken, ideal
-        Wavefronts, and how many it would be if no two words shared a bank.
+        Wavefronts, and how many it would be if no two words shared a bank: one per group with an
+        active lane, since the words of a group fill the 32 banks at most once.
     """
-    groups = groups_of(access_bytes)
+    groups = most = groups_of(access_bytes)
     if rule == "hardware" and groups > 1 and pairs_up(address, active):
         groups //= 2
     words_per_lane = max(1, access_bytes // WORD_BYTES)
-    taken = ideal = 0
+    taken = 0
     for lanes in np.split(np.arange(WARP), groups):
         start = address[lanes][active[lanes]] // WORD_BYTES
         words = np.unique(start[:, None] + np.arange(words_per_lane))
-        if words.size:
-            taken += int(np.bincount(words % BANKS).max())
-            ideal += -(-words.size // BANKS)
-    return taken, ideal
+        taken += int(np.bincount(words % BANKS, minlength=1).max())
+    wide_store = store and access_bytes == WIDEST_BYTES
+    ideal = active.reshape(most if wide_store else groups, -1).any(axis=1).sum()
+    return taken, int(ideal)

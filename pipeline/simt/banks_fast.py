@@ -7,6 +7,7 @@ from numpy.typing import NDArray
 WARP = 32
 _BANKS = 32
 _WORD_SHIFT = 2
+_WIDEST_BYTES = 16
 
 
 @njit(cache=True, nogil=True)
@@ -32,10 +33,9 @@ def _group_wavefronts(
     words_per_lane: int,
     bank_words: NDArray[np.int64],
     bank_count: NDArray[np.int64],
-) -> tuple[int, int]:
-    """Return wavefronts and ideal wavefronts of the lanes ``first`` to ``last``."""
+) -> int:
+    """Return the wavefronts of the lanes ``first`` to ``last``."""
     bank_count[:] = 0
-    distinct = 0
     busiest = 0
     for t in range(first, last):
         if not active[t]:
@@ -51,9 +51,17 @@ def _group_wavefronts(
             if not known:
                 bank_words[bank, bank_count[bank]] = word
                 bank_count[bank] += 1
-                distinct += 1
                 busiest = max(busiest, bank_count[bank])
-    return busiest, (distinct + _BANKS - 1) // _BANKS
+    return busiest
+
+
+@njit(cache=True, nogil=True)
+def _lit_groups(active: NDArray[np.bool_], first: int, last: int, size: int) -> int:
+    """Count the groups of ``size`` lanes with an active one."""
+    count = 0
+    for start in range(first, last, size):
+        count += 1 if active[start : min(start + size, last)].any() else 0
+    return count
 
 
 @njit(cache=True, nogil=True)
@@ -64,6 +72,7 @@ def _block_wavefronts(
     scale: int,
     width: int,
     hardware_rule: bool,
+    store: bool,
 ) -> tuple[int, int, int, int]:
     """Add up warp instructions, active lanes, wavefronts and ideal wavefronts of one block."""
     threads = offset.shape[0]
@@ -88,11 +97,12 @@ def _block_wavefronts(
         size = WARP // groups
         for start in range(first, last, size):
             end = min(start + size, last)
-            w, i = _group_wavefronts(
+            taken += _group_wavefronts(
                 base, offset, active, start, end, scale, words_per_lane, bank_words, bank_count
             )
-            taken += w
-            ideal += i
+        # The profiler's ideal of a 128-bit store knows no pairs.
+        wide_store = store and scale * width == _WIDEST_BYTES
+        ideal += _lit_groups(active, first, last, WARP // words_per_lane if wide_store else size)
     return warps, lanes, taken, ideal
 
 
@@ -105,6 +115,7 @@ def wavefronts(
     scale: int,
     width: int,
     hardware_rule: bool,
+    store: bool,
     rows: int,
 ) -> tuple[int, int, int, int]:
     """Count what one shared access of every thread costs.
@@ -117,6 +128,8 @@ def wavefronts(
         Bytes per element.
     hardware_rule
         Whether lanes that pair up are served together.
+    store
+        Whether it is a store.
     rows
         Count the first ``rows`` blocks: 1 where all blocks do the same.
 
@@ -130,7 +143,7 @@ def wavefronts(
         offset = thread[b if thread.shape[0] > 1 else 0]
         lit = active[b if active.shape[0] > 1 else 0]
         w, n, k, i = _block_wavefronts(
-            const + block[b, 0], offset, lit, scale, width, hardware_rule
+            const + block[b, 0], offset, lit, scale, width, hardware_rule, store
         )
         total = (total[0] + w, total[1] + n, total[2] + k, total[3] + i)
     return total

@@ -263,9 +263,9 @@ class Block:
     def _read(self, array: GlobalArray | SharedArray, stride: int, access: Access) -> NDArray[Any]:
         """Move values to registers."""
         values = access.repeat * access.width
-        out = np.empty((self.n_blocks, self.n_threads, values), array.flat.dtype)
+        out = np.empty((self.n_blocks, self.n_threads, values), array.bits.dtype)
         fault = transfer.gather(
-            array.flat,
+            array.bits,
             stride,
             access.const,
             access.block,
@@ -279,7 +279,8 @@ class Block:
         )
         if fault != transfer.FINE:
             raise self._fault(array, access, fault)
-        return out[:, :, 0] if values == 1 else out
+        moved = out.view(array.flat.dtype)
+        return moved[:, :, 0] if values == 1 else moved
 
     def _write(
         self, array: GlobalArray | SharedArray, stride: int, access: Access, value: Any
@@ -297,14 +298,14 @@ class Block:
                 f"expected (blocks, threads, width) = {shape}"
             ) from None
         fault = transfer.scatter(
-            array.flat,
+            array.bits,
             stride,
             access.const,
             access.block,
             access.thread,
             access.active,
             array.size,
-            given,
+            given.view(array.bits.dtype),
         )
         if fault != transfer.FINE:
             raise self._fault(array, access, fault)

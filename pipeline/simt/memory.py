@@ -1,12 +1,27 @@
 """Arrays in the two memories a kernel sees."""
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
+from pipeline.errors import LaunchError
 from pipeline.simt.watch import Watch
+
+ITEM_BYTES = (1, 2, 4, 8)
+"""Element sizes that a load or store can move."""
+
+
+def bits_of(name: str, flat: NDArray[Any]) -> NDArray[Any]:
+    """View values as unsigned integers of their size: what memory moves, whatever they mean."""
+    if flat.itemsize not in ITEM_BYTES or flat.dtype.kind not in "biuf":
+        raise LaunchError(
+            f"array {name} has elements of type {flat.dtype}; allowed are booleans, integers and "
+            f"floats of 8, 16, 32 or 64 bits"
+        )
+    return flat.view(f"u{flat.itemsize}")
 
 
 @dataclass(frozen=True)
@@ -29,6 +44,11 @@ class GlobalArray:
     def size(self) -> int:
         """Number of elements."""
         return self.flat.size
+
+    @cached_property
+    def bits(self) -> NDArray[Any]:
+        """The values as unsigned integers."""
+        return bits_of(self.name, self.flat)
 
 
 @dataclass(frozen=True)
@@ -56,3 +76,8 @@ class SharedArray:
     def allocate(cls, name: str, blocks: int, size: int, dtype: DTypeLike) -> "SharedArray":
         """Make an array of ``size`` elements per block that nobody has written."""
         return cls(name, size, np.zeros(blocks * size, dtype), Watch(blocks, size))
+
+    @cached_property
+    def bits(self) -> NDArray[Any]:
+        """The values as unsigned integers."""
+        return bits_of(self.name, self.flat)

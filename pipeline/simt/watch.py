@@ -29,13 +29,13 @@ class Watch:
         self._initialised = False
         self._stores = 0
 
-    def access(self, access: Access, epoch: NDArray[np.int32], store: bool) -> Report | None:
-        """Enter one instruction; return a report if it shows a hazard.
+    def access(self, access: Access, epoch: NDArray[np.int32], store: bool) -> list[Report]:
+        """Enter an access; return a report for each of its instructions that shows a hazard.
 
         Parameters
         ----------
         access
-            A single instruction, or a repeated one if it reads.
+            One or several instructions.
         epoch : (blocks,)
             Barriers that each block has passed.
         store
@@ -43,22 +43,21 @@ class Watch:
 
         Returns
         -------
-        (row, field) or None
+        list of (row, field)
             See :mod:`pipeline.simt.hazards_fast`; the count is over the blocks of the batch.
         """
         if not store and self._initialised and not self._written:
             self._pending.append(access)
             if len(self._pending) > _MOST_PENDING:
                 self.settle(epoch)
-            return None
+            return []
         if store:
             self.settle(epoch)
             self._written = True
-            self._stores += 1
-        report = self._enter(access, epoch, store)
+        reports = self._enter(access, epoch, store)
         if store and not self._initialised:
             self._initialised = hazards_fast.all_written(self._history)
-        return report
+        return reports
 
     def barrier(self) -> None:
         """Order everything before against everything after, in all blocks."""
@@ -73,8 +72,7 @@ class Watch:
     def settle(self, epoch: NDArray[np.int32]) -> None:
         """Enter the reads that were put aside."""
         for access in self._pending:
-            for number in range(access.repeat):
-                self._enter(access.single(number), epoch, store=False)
+            self._enter(access, epoch, store=False)
         self._pending.clear()
 
     def _split(self) -> None:
@@ -82,21 +80,26 @@ class Watch:
         if len(self._history) != self._blocks:
             self._history = np.repeat(self._history, self._blocks, axis=0)
 
-    def _enter(self, access: Access, epoch: NDArray[np.int32], store: bool) -> Report | None:
+    def _enter(self, access: Access, epoch: NDArray[np.int32], store: bool) -> list[Report]:
         if not access.same:
             self._split()
-        report = np.zeros((hazards_fast.REPORT_ROWS, hazards_fast.REPORT_FIELDS), np.int64)
-        reported = hazards_fast.check_access(
-            access.const,
-            access.block,
-            access.thread,
-            access.active,
-            access.width,
-            store,
-            self._history,
-            epoch,
-            self._stores,
-            report,
-        )
-        report[:, 0] *= self._blocks // len(self._history)
-        return report if reported else None
+        reports = []
+        for number in range(access.repeat):
+            self._stores += store
+            report = np.zeros((hazards_fast.REPORT_ROWS, hazards_fast.REPORT_FIELDS), np.int64)
+            reported = hazards_fast.check_access(
+                access.const + number * access.step,
+                access.block,
+                access.thread,
+                access.active,
+                access.width,
+                store,
+                self._history,
+                epoch,
+                self._stores,
+                report,
+            )
+            if reported:
+                report[:, 0] *= self._blocks // len(self._history)
+                reports.append(report)
+        return reports
