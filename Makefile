@@ -1,0 +1,46 @@
+# Ways in. Each target sets up what it needs in .venv first; nothing else on the machine is touched.
+
+SHELL := /bin/bash
+.SHELLFLAGS := -euo pipefail -c
+.DEFAULT_GOAL := help
+
+VENV := .venv
+RUN := $(VENV)/bin/python -m
+# For one run only: make all ARGS="--config counting='{seed: 7}'"
+ARGS ?=
+
+.PHONY: help all lecture10 lecture11 test lint readme clean environment
+
+help: ## list the targets
+	@echo "usage: make TARGET"
+	@awk -F ':.*## ' '/^[a-z0-9]+:.*## / { printf "  %-10s %s\n", $$1, $$2 }' Makefile
+
+all: environment ## build every result, table and figure under results/
+	$(RUN) snakemake all $(ARGS)
+
+lecture10: environment ## build the tables and figures of lecture 10
+	$(RUN) snakemake lecture10 $(ARGS)
+
+lecture11: environment ## build the tables and figures of lecture 11
+	$(RUN) snakemake lecture11 $(ARGS)
+
+test: environment ## run the tests
+	$(RUN) pytest $(ARGS)
+
+lint: environment ## check format, style, layers, types and the workflow
+	$(VENV)/bin/ruff format --check
+	$(VENV)/bin/ruff check
+	$(VENV)/bin/snakefmt --check Snakefile workflow
+	$(VENV)/bin/lint-imports
+	$(RUN) snakemake --lint
+	$(RUN) mypy
+
+readme: environment ## write config/README.md anew from the models
+	$(RUN) pipeline.config
+
+clean: ## remove results, logs and Snakemake's records; keep .venv
+	rm -rf results logs .snakemake
+
+# Compares the contents of the lock file: a new date alone installs nothing.
+environment:
+	@cmp -s requirements.txt $(VENV)/requirements.txt || .ci/environment $(VENV)

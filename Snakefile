@@ -1,0 +1,79 @@
+# Paper GPU: kernels on a GPU made of arrays, from exact counters to lecture artifacts.
+#
+#   snakemake all         every result, table and figure
+#   snakemake lecture10   the tables and figures of lecture 10, and what they need
+#   snakemake lecture11   the same for lecture 11
+#
+# Run it in this folder. Settings are in config/config.yaml; they and the data sheets are checked
+# here, before anything runs.
+
+import os
+import sys
+from pathlib import Path
+
+# Jobs import the package from this checkout, whether it is installed or not.
+sys.path.insert(0, workflow.basedir)
+places = filter(None, [workflow.basedir, os.getenv("PYTHONPATH")])
+os.environ.update(PYTHONPATH=os.pathsep.join(places))
+
+from pipeline.config import artifact_plan, load, parameters, yaml_files
+from pipeline.errors import PaperGpuError
+from pipeline.hardware.sheet import load_sheets
+from pipeline.provenance import code_digest, library_versions
+
+# Mistakes end the run with their message alone; an exception would show lines of this file, which
+# the user did not write.
+try:
+    yaml_files.require_clean([Path("config/config.yaml")])
+except PaperGpuError as error:
+    sys.exit(f"{error}")
+
+
+configfile: "config/config.yaml"
+
+
+try:
+    yaml_files.require_clean(map(Path, workflow.configfiles))
+    SETTINGS = load.load(config)
+    SHEETS = load_sheets(Path("data/gpus"), SETTINGS.gpus)
+except PaperGpuError as error:
+    sys.exit(f"{error}")
+
+
+wildcard_constraints:
+    lecture="lecture[0-9]+",
+
+
+include: "workflow/rules/hardware.smk"
+include: "workflow/rules/measured.smk"
+include: "workflow/rules/counting.smk"
+include: "workflow/rules/timing.smk"
+include: "workflow/rules/artifacts.smk"
+
+
+rule lecture10:
+    input:
+        artifact_plan.files("lecture10"),
+    message:
+        artifact_plan.summary("lecture10")
+
+
+rule lecture11:
+    input:
+        artifact_plan.files("lecture11"),
+    message:
+        artifact_plan.summary("lecture11")
+
+
+rule all:
+    default_target: True
+    input:
+        rules.lecture10.input,
+        rules.lecture11.input,
+        rules.gpus.output,
+        rules.measured.output,
+        rules.counts.output,
+        rules.hazards.output,
+        rules.extrapolation.output,
+        rules.occupancy.output,
+        rules.predictions.output,

@@ -1,0 +1,61 @@
+"""Settings and data sheets as the plain values that rules hand to their jobs.
+
+Snakemake compares these values to decide what has to be made again, so each function gives exactly
+what one rule reads, and nothing that a job could do without.
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+from pydantic import TypeAdapter
+
+from pipeline.config.checks import HAZARD_KERNEL
+from pipeline.hardware.gpus import gpus
+from pipeline.hardware.occupancy import OCCUPANCY_FIGURES
+from pipeline.hardware.sheet import Sheet
+from pipeline.kernels.launches import launch_facts
+from pipeline.kernels.registry import KERNELS
+
+Options = Mapping[str, Any]
+
+
+def sheet_values(sheets: Mapping[str, Sheet]) -> dict[str, Any]:
+    """Take all of the GPU sheets, for ``TypeAdapter(dict[str, Sheet])`` to read back."""
+    values: dict[str, Any] = TypeAdapter(dict[str, Sheet]).dump_python(dict(sheets))
+    return values
+
+
+def occupancy_figures(sheets: Mapping[str, Sheet]) -> dict[str, Any]:
+    """Pick the figures that occupancy reads, for ``xarray.Dataset.from_dict`` to read back.
+
+    A new clock or bandwidth does not change them.
+    """
+    figures = gpus(sheets)[list(OCCUPANCY_FIGURES)]
+    return figures.reset_coords(drop=True).drop_attrs().to_dict()
+
+
+def launch_values(kernels: Mapping[str, Options]) -> dict[str, dict[str, int | str]]:
+    """Launch facts of kernels with their options; a kernel's body does not change them."""
+    ladder = {name: KERNELS[name] for name in kernels}
+    return {
+        name: launch_facts(kernel, kernel.options(**kernels[name]))
+        for name, kernel in ladder.items()
+    }
+
+
+def kernel_module(kernel: str) -> str:
+    """Name the module that holds a kernel of the ladder."""
+    return KERNELS[kernel].body.__module__
+
+
+def hazard_variants(kernels: Mapping[str, Options]) -> dict[str, dict[str, Any]]:
+    """Options of the shared-memory kernel as it should be, and with each barrier left out."""
+    base = kernels.get(HAZARD_KERNEL, {})
+    return {
+        HAZARD_KERNEL + suffix: {**base, "drop_sync": dropped}
+        for suffix, dropped in (
+            ("", "none"),
+            ("_no_first_sync", "first"),
+            ("_no_second_sync", "second"),
+        )
+    }

@@ -1,0 +1,15 @@
+"""Rule ``extrapolation``: the counters at sizes that nobody simulates."""
+
+from pipeline import runlog, store
+from pipeline.counting.extrapolate import extrapolate
+
+runlog.start(snakemake.log[0])
+
+counts = store.read(snakemake.input[0])
+result = extrapolate(
+    counts,
+    snakemake.params.sizes,
+    snakemake.params.held_out,
+    snakemake.params.per_fma_base,
+)
+store.write(result, snakemake.output[0])
