@@ -1,0 +1,21 @@
+"""Every artifact, in the order in which the lectures show them: id -> module.
+
+A module that is not listed is not made; a test compares the list with the files. Nothing here
+imports an artifact, so a new line changes no other artifact.
+"""
+
+LECTURE10 = {
+    "gpus": "pipeline.artifacts.lecture10.gpus",
+    "kernels": "pipeline.artifacts.lecture10.kernels",
+    "counters": "pipeline.artifacts.lecture10.counters",
+    "per_fma": "pipeline.artifacts.lecture10.per_fma",
+    "extrapolation": "pipeline.artifacts.lecture10.extrapolation",
+    "missing_sync": "pipeline.artifacts.lecture10.missing_sync",
+    "occupancy": "pipeline.artifacts.lecture10.occupancy",
+    "bottlenecks": "pipeline.artifacts.lecture10.bottlenecks",
+    "across_gpus": "pipeline.artifacts.lecture10.across_gpus",
+    "roofline": "pipeline.artifacts.lecture10.roofline",
+}
+
+CATALOG = {10: LECTURE10}
+"""Lecture number -> its artifacts."""

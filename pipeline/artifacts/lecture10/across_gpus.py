@@ -1,0 +1,125 @@
+"""The same ladder on every GPU."""
+
+import pandas as pd
+import xarray as xr
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from pipeline import units
+from pipeline.artifacts import marks, style
+from pipeline.artifacts.artifact import Artifact
+from pipeline.artifacts.ladder import by_kernel, mean_absolute_error, tag, with_published
+from pipeline.render.column import Column
+
+ARTIFACT = Artifact(
+    id="across_gpus",
+    lecture=10,
+    title="The ladder on every GPU",
+    caption=(
+        "Predicted rate of every kernel on every GPU at n = {n}, and published rates where there "
+        "are any. {last_name} reaches from {lowest:.0%} of the FP32 peak ({lowest_gpu}) to "
+        "{highest:.0%} ({highest_gpu}). {comparison}"
+    ),
+    reading=(
+        "Filled marks: predicted, in the colour of the binding resource. Hollow marks: published. "
+        "Dashed: FP32 peak. Rates on a logarithmic axis."
+    ),
+    needs={"predictions": "predictions", "gpus": "gpus", "measured": "measured"},
+    parameters=("large_n",),
+)
+COLUMNS = (
+    Column("gpu_name", "GPU"),
+    Column("kernel_name", "kernel"),
+    Column("bound", "bound by", convert=style.resource_name),
+    Column("predicted_gflops", "predicted", "GFLOP/s", ",.0f"),
+    Column("share_of_peak", "share of FP32 peak", "", ".1%"),
+    Column("measured_gflops", "published", "GFLOP/s", ",.1f"),
+    Column("ratio", "predicted / published", "", ".2f"),
+)
+
+
+def table(
+    predictions: xr.Dataset, gpus: xr.Dataset, measured: xr.Dataset, large_n: int
+) -> pd.DataFrame:
+    """Tabulate rates (GFLOP/s), one row per GPU and kernel.
+
+    Parameters
+    ----------
+    predictions : (kernel, gpu, n, method)
+        The store of that name.
+    gpus : (gpu,)
+        The store of that name.
+    measured : (measurement,)
+        The store of that name.
+    large_n
+        Size that times were predicted at.
+    """
+    one = predictions[["bound", "gflops"]].sel({"n": large_n, "method": "polynomial"})
+    frame = by_kernel(one.transpose("gpu", "kernel")).rename(columns={"gflops": "predicted_gflops"})
+    frame = with_published(frame, measured, large_n)
+    peak = frame["gpu"].map(units.to_giga(gpus["peak_fp32_flops"]).to_series())
+    frame["peak_gflops"] = peak
+    frame["share_of_peak"] = frame["predicted_gflops"] / peak
+    frame["ratio"] = frame["predicted_gflops"] / frame["measured_gflops"]
+    shown = [column.field for column in COLUMNS]
+    return frame[["gpu", "kernel", *shown, "peak_gflops"]]
+
+
+def facts(
+    predictions: xr.Dataset, gpus: xr.Dataset, measured: xr.Dataset, large_n: int
+) -> dict[str, float | str]:
+    """Compare the last kernel of the ladder over the GPUs, and predictions with publications."""
+    frame = table(predictions, gpus, measured, large_n)
+    last = frame[frame["kernel"] == frame["kernel"].iloc[-1]].sort_values("share_of_peak")
+    return {
+        "n": large_n,
+        "last_name": last["kernel_name"].iloc[0],
+        "lowest": last["share_of_peak"].min(),
+        "lowest_gpu": last["gpu_name"].iloc[0],
+        "highest": last["share_of_peak"].max(),
+        "highest_gpu": last["gpu_name"].iloc[-1],
+        "comparison": _comparison(frame),
+    }
+
+
+def _comparison(frame: pd.DataFrame) -> str:
+    errors = [
+        f"{mean_absolute_error(rows['ratio']):.0%} on {gpu}"
+        for gpu, rows in frame.groupby("gpu_name", sort=False)
+        if rows["ratio"].notna().any()
+    ]
+    if not errors:
+        return "Nobody has published rates of these kernels on these GPUs at this size."
+    return f"The predictions are off from published rates by {', '.join(errors)} on average."
+
+
+def drawn(
+    predictions: xr.Dataset, gpus: xr.Dataset, measured: xr.Dataset, large_n: int
+) -> pd.DataFrame:
+    """Give rates (GFLOP/s), one row per GPU and kernel; arguments as in :func:`table`."""
+    columns = ["gpu", "gpu_name", "kernel", "kernel_name", "bound"]
+    rates = ["predicted_gflops", "measured_gflops", "peak_gflops"]
+    return table(predictions, gpus, measured, large_n)[[*columns, *rates]]
+
+
+def draw(frame: pd.DataFrame, figure: Figure) -> None:
+    """Draw one panel per GPU: rates along the ladder, below the peak."""
+    frame = frame.assign(tag=[tag(kernel) for kernel in frame["kernel"]])
+    names = frame["gpu_name"].unique()
+    panels = style.panels(figure, len(names), columns=3, height=2.6, sharey=True)
+    for axes, name in zip(panels, names, strict=True):
+        _draw_gpu(axes, frame[frame["gpu_name"] == name], marks.bounds(frame))
+        axes.set(title=name, yscale="log")
+        style.rate_ticks(axes.yaxis)
+        axes.grid(True, axis="y")
+    style.outer_labels(panels, "", "rate (GFLOP/s)")
+    style.legend_above(figure, panels, columns=5)
+
+
+def _draw_gpu(axes: Axes, ladder: pd.DataFrame, binding: list[str]) -> None:
+    axes.plot(ladder["tag"], ladder["predicted_gflops"], color=style.PALE)
+    axes.plot(ladder["tag"], ladder["measured_gflops"], color=style.BLACK, linewidth=0.7)
+    marks.predicted(axes, ladder, "tag", "predicted_gflops", binding)
+    marks.published(axes, ladder, "tag", "measured_gflops")
+    peak = ladder["peak_gflops"].iloc[0]
+    axes.axhline(peak, color=style.GREY, linestyle="--", linewidth=1, label="FP32 peak")

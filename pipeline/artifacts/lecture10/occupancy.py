@@ -1,0 +1,165 @@
+"""Resident blocks of every kernel on every GPU, and what registers do to them."""
+
+from collections import defaultdict
+from itertools import product
+
+import numpy as np
+import pandas as pd
+import xarray as xr
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from pipeline import units
+from pipeline.artifacts import style
+from pipeline.artifacts.artifact import Artifact
+from pipeline.artifacts.ladder import by_kernel, tag
+from pipeline.hardware.occupancy import occupancy as resident
+from pipeline.render.column import Column
+
+ARTIFACT = Artifact(
+    id="occupancy",
+    lecture=10,
+    title="Occupancy",
+    caption=(
+        "How many blocks of each kernel are resident on one SM, and what keeps another one out. "
+        "Occupancy goes from {highest:.0%} ({highest_name} on {highest_gpu}) down to {lowest:.0%} "
+        "({lowest_name} on {lowest_gpu}): the accumulators that save accesses take the registers "
+        "of other warps. Registers limit {by_registers} of {total} cases."
+    ),
+    reading=(
+        "Curves: occupancy of a block without shared memory, by registers per thread; GPUs with "
+        "the same limits share one. Marks: the kernels with that many threads per block."
+    ),
+    needs={"occupancy": "occupancy", "gpus": "gpus"},
+)
+COLUMNS = (
+    Column("kernel_name", "kernel"),
+    Column("gpu_name", "GPU"),
+    Column("threads_per_block", "threads per block", "", ",d"),
+    Column("registers_per_thread", "registers per thread", "", "d"),
+    Column("smem_bytes", "shared memory per block", "KiB", ".0f", units.to_kibibytes),
+    Column("blocks_per_sm", "blocks per SM", "", "d"),
+    Column("warps_per_sm", "warps per SM", "", "d"),
+    Column("occupancy", "occupancy", "", ".0%"),
+    Column("limited_by", "limited by"),
+)
+LAUNCH = ("threads_per_block", "registers_per_thread", "smem_bytes")
+RESIDENT = ("blocks_per_sm", "warps_per_sm", "occupancy", "limited_by")
+
+# Registers are given to a warp in units that are 8 per thread, so a curve steps only there. No
+# thread can have fewer than 16 in practice, nor more than 255.
+REGISTERS = (*range(16, 255, 8), 255)
+
+
+def table(occupancy: xr.Dataset, gpus: xr.Dataset) -> pd.DataFrame:
+    """Tabulate residency, one row per kernel and GPU.
+
+    Parameters
+    ----------
+    occupancy : (kernel, gpu)
+        The store of that name.
+    gpus : (gpu)
+        The store of that name.
+    """
+    frame = by_kernel(occupancy[[*LAUNCH, *RESIDENT]].transpose("kernel", "gpu"))
+    frame["gpu_name"] = frame["gpu"].map(_names(gpus))
+    return frame
+
+
+def facts(occupancy: xr.Dataset, gpus: xr.Dataset) -> dict[str, float | str]:
+    """Find the extremes of occupancy, and count the cases that registers limit."""
+    frame = table(occupancy, gpus)
+    most = frame.iloc[frame["occupancy"].argmax()]
+    least = frame.iloc[frame["occupancy"].argmin()]
+    limits = frame["limited_by"].str.split()
+    return {
+        "highest": most["occupancy"],
+        "highest_name": most["kernel_name"],
+        "highest_gpu": most["gpu_name"],
+        "lowest": least["occupancy"],
+        "lowest_name": least["kernel_name"],
+        "lowest_gpu": least["gpu_name"],
+        "by_registers": int(sum("registers" in limit for limit in limits)),
+        "total": len(frame),
+    }
+
+
+def drawn(occupancy: xr.Dataset, gpus: xr.Dataset) -> pd.DataFrame:
+    """Give curves by registers per thread, and a row with ``kernel`` for each mark.
+
+    GPUs with the same curves in all panels are one group, named in ``gpus``. Arguments as in
+    :func:`table`.
+    """
+    blocks = np.unique(occupancy["threads_per_block"])[::-1]
+    grid = xr.Dataset(coords={"threads_per_block": blocks, "registers_per_thread": [*REGISTERS]})
+    curves = resident(
+        grid["threads_per_block"], grid["registers_per_thread"], 0, gpus.reset_coords(drop=True)
+    )["occupancy"].transpose("gpu", *grid.dims)
+    groups = _groups(curves, _names(gpus))
+    first = {members[0]: label for label, members in groups.items()}
+    lines = curves.sel(gpu=list(first)).to_dataframe("occupancy").reset_index()
+    lines["gpus"] = lines["gpu"].map(first)
+    marks = table(occupancy, gpus)
+    group_of = {gpu: label for label, members in groups.items() for gpu in members}
+    marks["gpus"] = marks["gpu"].map(group_of)
+    columns = ["gpus", "threads_per_block", "registers_per_thread", "occupancy"]
+    marks = marks[["kernel", *columns]].drop_duplicates()
+    return pd.concat([lines[columns], marks], ignore_index=True)[[*columns, "kernel"]]
+
+
+def _names(gpus: xr.Dataset) -> dict[str, str]:
+    return dict(zip(gpus["gpu"].to_numpy(), gpus["gpu_name"].to_numpy(), strict=True))
+
+
+def _groups(curves: xr.DataArray, names: dict[str, str]) -> dict[str, list[str]]:
+    """Collect the GPUs whose curves are equal, under their joined names."""
+    alike: dict[bytes, list[str]] = defaultdict(list)
+    for gpu in curves["gpu"].to_numpy():
+        alike[curves.sel(gpu=gpu).to_numpy().tobytes()].append(str(gpu))
+    return {", ".join(names[gpu] for gpu in group): group for group in alike.values()}
+
+
+def draw(frame: pd.DataFrame, figure: Figure) -> None:
+    """Draw one panel per block size: a curve per group of GPUs, a mark per kernel."""
+    blocks = sorted(frame["threads_per_block"].unique(), reverse=True)
+    panels = style.panels(figure, len(blocks), columns=3, height=2.6, sharex=True, sharey=True)
+    # More than seven groups come back to the first colour, with another dash.
+    looks = list(product(("-", "--", ":"), style.SEVEN))
+    for axes, block in zip(panels, blocks, strict=True):
+        panel = frame[frame["threads_per_block"] == block]
+        for rank, (_, group) in enumerate(panel.groupby("gpus", sort=False)):
+            _draw_group(axes, group, *looks[rank % len(looks)])
+        _tag_kernels(axes, panel[panel["kernel"].notna()])
+        axes.set(title=f"{block:,} threads per block", ylim=(0, 1.16))
+        axes.yaxis.set_major_formatter(lambda value, _: f"{value:.0%}")
+        axes.set_yticks([0, 0.25, 0.5, 0.75, 1])
+        axes.set_xticks([32, 64, 128, 192, 255])
+        axes.grid(True)
+    style.outer_labels(panels, "registers per thread (1)", "occupancy (% of warps)")
+    style.legend_above(figure, panels)
+
+
+def _draw_group(axes: Axes, group: pd.DataFrame, dash: str, colour: str) -> None:
+    """Draw the curve of GPUs with the same limits, and the kernels on them."""
+    curve, marks = group[group["kernel"].isna()], group[group["kernel"].notna()]
+    axes.plot(
+        curve["registers_per_thread"],
+        curve["occupancy"],
+        # A number of registers between two units is rounded up to the next.
+        drawstyle="steps-pre",
+        linestyle=dash,
+        color=colour,
+        label=group["gpus"].iloc[0],
+    )
+    axes.scatter(marks["registers_per_thread"], marks["occupancy"], 34, colour, zorder=3)
+
+
+def _tag_kernels(axes: Axes, marks: pd.DataFrame) -> None:
+    """Name the kernels above their marks."""
+    for _, there in marks.groupby("registers_per_thread"):
+        axes.annotate(
+            ", ".join(dict.fromkeys(tag(kernel) for kernel in there["kernel"])),
+            (there["registers_per_thread"].iloc[0], there["occupancy"].max()),
+            xytext=(3, 5),
+            textcoords="offset points",
+        )

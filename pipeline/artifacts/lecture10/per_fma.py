@@ -1,0 +1,143 @@
+"""Counts per multiply-add: what stays the same at every size, and what falls as 1/n."""
+
+import numpy as np
+import pandas as pd
+import xarray as xr
+from matplotlib.figure import Figure
+
+from pipeline.artifacts import style
+from pipeline.artifacts.artifact import Artifact
+from pipeline.artifacts.ladder import by_kernel
+from pipeline.render.column import Column
+
+ARTIFACT = Artifact(
+    id="per_fma",
+    lecture=10,
+    title="Counts per multiply-add",
+    caption=(
+        "Counts divided by multiply-adds at n = {small} and n = {second}. What belongs to the main "
+        "loop stays: {staying} of {total} counts are the same at both sizes. What happens once per "
+        "element of C, its stores above all, falls as 1/n: {falling} counts do. The other {mixed} "
+        "hold some of both; of their value at n = {small} at most {largest_share:.1%} falls."
+    ),
+    reading=(
+        "One panel per kernel, both axes logarithmic: a level line is a constant count per "
+        "multiply-add. Counts of zero are not drawn."
+    ),
+    needs={"counts": "counts"},
+    parameters=("small_n", "second_n"),
+)
+NAMES = {
+    "warp_instr": "warp instructions",
+    "gld_lines": "global load lines",
+    "gst_lines": "global store lines",
+    "lds_wavefronts": "shared load wavefronts",
+    "sts_wavefronts": "shared store wavefronts",
+}
+COLUMNS = (
+    Column("kernel_name", "kernel"),
+    Column("counter_name", "count"),
+    Column("per_fma_small", "per multiply-add, smaller n", "", ".6f"),
+    Column("per_fma_second", "per multiply-add, larger n", "", ".6f"),
+    Column("behaviour", "with n"),
+    Column("falling_share", "share that falls as 1/n", "", ".1%"),
+)
+COLOURS = {
+    "warp_instr": style.resource_colour("issue"),
+    "gld_lines": style.resource_colour("l1"),
+    "gst_lines": style.BLACK,
+    "lds_wavefronts": style.resource_colour("smem"),
+    "sts_wavefronts": style.PURPLE,
+}
+ROUNDING = 1e-12
+
+
+def drawn(counts: xr.Dataset) -> pd.DataFrame:
+    """Give every count per multiply-add at every simulated size; zeros and gaps are left out.
+
+    Parameters
+    ----------
+    counts : (kernel, n)
+        The store of that name.
+    """
+    ratios = (counts[list(NAMES)] / counts["fma"]).where(counts["simulated"])
+    frame = by_kernel(ratios).melt(
+        id_vars=["kernel_number", "kernel", "kernel_name", "n"],
+        value_vars=list(NAMES),
+        var_name="counter",
+        value_name="per_fma",
+    )
+    frame = frame[frame["per_fma"] > 0].copy()
+    frame["counter_name"] = frame["counter"].map(NAMES)
+    order = {counter: rank for rank, counter in enumerate(NAMES)}
+    rank = frame["counter"].map(order)
+    return (
+        frame.assign(rank=rank)
+        .sort_values(["kernel_number", "rank", "n"], ignore_index=True)
+        .drop(columns=["rank", "kernel_number"])
+    )
+
+
+def table(counts: xr.Dataset, small_n: int, second_n: int) -> pd.DataFrame:
+    """Compare counts per multiply-add at two sizes, one row per kernel and counter.
+
+    Two sizes determine ``constant + once / n``; ``falling_share`` is the part of the second term at
+    the smaller size.
+
+    Parameters
+    ----------
+    counts : (kernel, n)
+        The store of that name.
+    small_n, second_n
+        Simulated sizes.
+    """
+    long = drawn(counts.sel(n=[small_n, second_n]))
+    keys = ["kernel", "kernel_name", "counter", "counter_name"]
+    wide = long.pivot_table(index=keys, columns="n", values="per_fma", sort=False).dropna()
+    sizes = {min(small_n, second_n): "per_fma_small", max(small_n, second_n): "per_fma_second"}
+    frame = wide[list(sizes)].rename(columns=sizes).rename_axis(columns=None).reset_index()
+    fall = 1 - frame["per_fma_second"] / frame["per_fma_small"]
+    share = fall / (1 - min(sizes) / max(sizes))
+    frame["falling_share"] = share.where(share.abs() > ROUNDING, 0.0)
+    frame["behaviour"] = np.select(
+        [frame["falling_share"] == 0, (share - 1).abs() < ROUNDING],
+        ["stays", "falls as 1/n"],
+        "both",
+    )
+    return frame
+
+
+def facts(counts: xr.Dataset, small_n: int, second_n: int) -> dict[str, float]:
+    """How many counts stay, fall, or do both."""
+    frame = table(counts, small_n, second_n)
+    mixed = frame[frame["behaviour"] == "both"]
+    return {
+        "small": min(small_n, second_n),
+        "second": max(small_n, second_n),
+        "total": len(frame),
+        "staying": int((frame["behaviour"] == "stays").sum()),
+        "falling": int((frame["behaviour"] == "falls as 1/n").sum()),
+        "mixed": len(mixed),
+        "largest_share": float(mixed["falling_share"].max()) if len(mixed) else 0.0,
+    }
+
+
+def draw(frame: pd.DataFrame, figure: Figure) -> None:
+    """Draw one panel per kernel with one line per count."""
+    kernels = frame["kernel_name"].unique()
+    panels = style.panels(figure, len(kernels), columns=3, height=2.1, sharex=True, sharey=True)
+    for axes, kernel in zip(panels, kernels, strict=True):
+        for counter, line in frame[frame["kernel_name"] == kernel].groupby("counter", sort=False):
+            axes.loglog(
+                line["n"],
+                line["per_fma"],
+                marker="o",
+                color=COLOURS[str(counter)],
+                label=NAMES[str(counter)],
+            )
+        axes.set(title=kernel)
+        axes.grid(True, axis="y")
+        axes.yaxis.set_major_formatter(lambda value, _: f"{value:g}")
+        style.plain_ticks(axes.xaxis, sorted(frame["n"].unique()))
+    style.outer_labels(panels, "matrix size n (elements)", "count per multiply-add (1)")
+    style.legend_above(figure, panels)

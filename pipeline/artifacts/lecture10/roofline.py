@@ -1,0 +1,149 @@
+"""All kernels on the roofline of every GPU."""
+
+import numpy as np
+import pandas as pd
+import xarray as xr
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from pipeline import units
+from pipeline.artifacts import marks, style
+from pipeline.artifacts.artifact import Artifact
+from pipeline.artifacts.ladder import by_kernel, tag, with_published
+
+ARTIFACT = Artifact(
+    id="roofline",
+    lecture=10,
+    title="Rooflines",
+    caption=(
+        "The ladder on the roofline of each GPU at n = {n}. The kernels do {lowest:.0f} to "
+        "{highest:.0f} FLOP per byte of DRAM traffic, from {least_margin:.1f} to "
+        "{most_margin:.1f} times what their GPU needs to reach its peak. DRAM binds "
+        "{by_dram} of {total} predictions; what holds the others back is inside the SM, where a "
+        "roofline of DRAM alone does not look."
+    ),
+    reading=(
+        "Filled marks: predicted, in the colour of the binding resource. Hollow marks: published. "
+        "Both axes are logarithmic."
+    ),
+    needs={"predictions": "predictions", "gpus": "gpus", "measured": "measured"},
+    parameters=("large_n",),
+)
+
+
+def drawn(
+    predictions: xr.Dataset, gpus: xr.Dataset, measured: xr.Dataset, large_n: int
+) -> pd.DataFrame:
+    """Give the kernels, one row per GPU and kernel, and the corners of each roof.
+
+    Parameters
+    ----------
+    predictions : (kernel, gpu, n, method)
+        The store of that name.
+    gpus : (gpu,)
+        The store of that name.
+    measured : (measurement,)
+        The store of that name.
+    large_n
+        Size that times were predicted at.
+
+    Returns
+    -------
+    ``arithmetic_intensity`` in FLOP/B, rates in GFLOP/s. Rows of a roof have no ``kernel``.
+    """
+    kernels = _kernels(predictions, measured, large_n)
+    return pd.concat([_roofs(gpus, kernels), kernels], ignore_index=True)
+
+
+def _kernels(predictions: xr.Dataset, measured: xr.Dataset, large_n: int) -> pd.DataFrame:
+    shown = predictions[["arithmetic_intensity", "gflops", "bound"]]
+    one = shown.sel({"n": large_n, "method": "polynomial"}).transpose("gpu", "kernel")
+    frame = by_kernel(one).rename(columns={"gflops": "predicted_gflops"})
+    columns = ["gpu", "gpu_name", "kernel", "arithmetic_intensity", "bound", "predicted_gflops"]
+    return with_published(frame[columns], measured, large_n)
+
+
+def _roofs(gpus: xr.Dataset, kernels: pd.DataFrame) -> pd.DataFrame:
+    """Three corners per GPU: left of all marks, at the ridge, right of all marks."""
+    peak = units.to_giga(gpus["peak_fp32_flops"])
+    bandwidth = units.to_giga(gpus["dram_bandwidth"])
+    ridge = peak / bandwidth
+    intensities = [*kernels["arithmetic_intensity"], *ridge.to_numpy()]
+    corners = xr.concat(
+        [
+            xr.full_like(ridge, min(intensities) / 4),
+            ridge,
+            xr.full_like(ridge, 4 * max(intensities)),
+        ],
+        "corner",
+    )
+    roof = xr.Dataset(
+        {
+            "arithmetic_intensity": corners,
+            "roof_gflops": np.minimum(peak, bandwidth * corners),
+        }
+    )
+    frame = roof.transpose("gpu", "corner").to_dataframe().reset_index()
+    return frame[["gpu", "gpu_name", "arithmetic_intensity", "roof_gflops"]]
+
+
+def facts(
+    predictions: xr.Dataset, gpus: xr.Dataset, measured: xr.Dataset, large_n: int
+) -> dict[str, float | str]:
+    """Compare the intensity of every kernel with what its GPU needs."""
+    frame = _kernels(predictions, measured, large_n)
+    balance = (gpus["peak_fp32_flops"] / gpus["dram_bandwidth"]).to_series()
+    margin = frame["arithmetic_intensity"] / frame["gpu"].map(balance)
+    by_dram = int((frame["bound"] == "dram").sum())
+    return {
+        "n": large_n,
+        "lowest": frame["arithmetic_intensity"].min(),
+        "highest": frame["arithmetic_intensity"].max(),
+        "least_margin": margin.min(),
+        "most_margin": margin.max(),
+        "by_dram": by_dram,
+        "total": len(frame),
+    }
+
+
+def draw(frame: pd.DataFrame, figure: Figure) -> None:
+    """Draw one panel per GPU: its roof, and the marks of the kernels below."""
+    names = frame["gpu_name"].unique()
+    panels = style.panels(figure, len(names), columns=3, height=2.9, sharex=True, sharey=True)
+    binding = marks.bounds(frame)
+    for axes, name in zip(panels, names, strict=True):
+        one = frame[frame["gpu_name"] == name]
+        roof, kernels = one[one["kernel"].isna()], one[one["kernel"].notna()]
+        axes.plot(roof["arithmetic_intensity"], roof["roof_gflops"], color=style.GREY, label="roof")
+        axes.vlines(
+            kernels["arithmetic_intensity"],
+            kernels["predicted_gflops"],
+            kernels["measured_gflops"],
+            style.PALE,
+        )
+        marks.predicted(axes, kernels, "arithmetic_intensity", "predicted_gflops", binding)
+        marks.published(axes, kernels, "arithmetic_intensity", "measured_gflops")
+        axes.set(title=name, xscale="log", yscale="log")
+        style.rate_ticks(axes.xaxis)
+        style.rate_ticks(axes.yaxis)
+        axes.grid(True)
+        _tag_kernels(axes, kernels)
+    style.outer_labels(panels, "arithmetic intensity (FLOP/B)", "rate (GFLOP/s)")
+    style.legend_above(figure, panels, columns=5)
+
+
+def _tag_kernels(axes: Axes, kernels: pd.DataFrame) -> None:
+    """Name the kernels in a column at the right, each joined to its prediction."""
+    shown = kernels.dropna(subset="predicted_gflops")
+    heights = style.spread(list(np.log10(shown["predicted_gflops"])), gap=0.12)
+    for (_, kernel), height in zip(shown.iterrows(), heights, strict=True):
+        axes.annotate(
+            tag(kernel["kernel"]),
+            (kernel["arithmetic_intensity"], kernel["predicted_gflops"]),
+            xytext=(0.87, 10**height),
+            textcoords=axes.get_yaxis_transform(),
+            va="center",
+            fontsize=8,
+            bbox={"facecolor": "white", "edgecolor": "none", "pad": 0.5},
+            arrowprops={"arrowstyle": "-", "color": style.GREY, "linewidth": 0.5, "shrinkB": 3},
+        )

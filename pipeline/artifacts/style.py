@@ -1,0 +1,160 @@
+"""The looks of all figures: colours, type, and placing of labels."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from matplotlib.artist import Artist
+from matplotlib.axes import Axes
+from matplotlib.axis import Axis
+from matplotlib.figure import Figure, SubFigure
+from matplotlib.ticker import FixedLocator, LogLocator, NullFormatter, NullLocator
+
+# Okabe and Ito's palette: told apart with any common colour blindness, and in print.
+BLACK = "#000000"
+ORANGE = "#E69F00"
+SKY = "#56B4E9"
+GREEN = "#009E73"
+YELLOW = "#F0E442"
+BLUE = "#0072B2"
+RED = "#D55E00"
+PURPLE = "#CC79A7"
+SEVEN = (BLUE, RED, GREEN, ORANGE, PURPLE, SKY, BLACK)
+GREY = "#767676"
+PALE = "#CFCFCF"
+
+STYLE: dict[str, Any] = {
+    "font.size": 9,
+    "axes.titlesize": 9,
+    "axes.titleweight": "bold",
+    "axes.titlelocation": "left",
+    "axes.labelsize": 9,
+    "xtick.labelsize": 8.5,
+    "ytick.labelsize": 8.5,
+    "legend.fontsize": 8.5,
+    "legend.frameon": False,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "axes.axisbelow": True,
+    "grid.color": "#E4E4E4",
+    "grid.linewidth": 0.6,
+    "lines.linewidth": 1.6,
+    "lines.markersize": 5,
+    # A dollar sign in a label is a dollar sign.
+    "text.parse_math": False,
+}
+
+_RESOURCES = {
+    "fma": ("FP32", BLUE),
+    "issue": ("issue", SKY),
+    "l1": ("L1", ORANGE),
+    "smem": ("shared", RED),
+    "dram": ("DRAM", GREEN),
+}
+
+
+def resource_name(resource: str) -> str:
+    """Short name of a resource as shown to readers; its id where there is none."""
+    return _RESOURCES.get(resource, (resource, ""))[0]
+
+
+def resource_colour(resource: str) -> str:
+    """Colour of a resource, the same in every figure."""
+    return _RESOURCES.get(resource, ("", PURPLE))[1]
+
+
+def spread(positions: Sequence[float], gap: float) -> list[float]:
+    """Move label positions apart until neighbours are ``gap`` away; the order stays.
+
+    >>> spread([1.0, 1.0, 5.0], 1.0)
+    [0.5, 1.5, 5.0]
+    """
+    order = sorted(range(len(positions)), key=lambda i: positions[i])
+    groups: list[tuple[float, list[int]]] = []
+    for i in order:
+        centre, members = positions[i], [i]
+        # A label that touches the group below joins it; together they share the mean place.
+        while groups and centre - groups[-1][0] < gap * (len(members) + len(groups[-1][1])) / 2:
+            members = groups.pop()[1] + members
+            centre = sum(positions[m] for m in members) / len(members)
+        groups.append((centre, members))
+    placed = [0.0] * len(positions)
+    for centre, members in groups:
+        for rank, member in enumerate(members):
+            placed[member] = centre + gap * (rank - (len(members) - 1) / 2)
+    return placed
+
+
+def panels(
+    figure: Figure | SubFigure,
+    count: int,
+    columns: int,
+    height: float,
+    sharex: bool = False,
+    sharey: bool = False,
+) -> list[Axes]:
+    """Divide a figure into equal panels, row by row, and set its height.
+
+    Parameters
+    ----------
+    figure
+        Empty figure, or part of one; of a whole figure the height is set.
+    count
+        Panels wanted.
+    columns
+        Most panels in one row.
+    height
+        Height of one row of panels (inches).
+    sharex, sharey
+        Whether all panels have the same axis.
+    """
+    columns = min(columns, count)
+    rows = -(-count // columns)
+    if isinstance(figure, Figure):
+        figure.set_figheight(height * rows + 0.5)
+    grid = figure.subplots(rows, columns, sharex=sharex, sharey=sharey, squeeze=False)
+    for spare in grid.flat[count:]:
+        spare.remove()
+    return list(grid.flat[:count])
+
+
+def outer_labels(panels: Sequence[Axes], xlabel: str, ylabel: str) -> None:
+    """Label the axes at the left and at the bottom of a grid of panels."""
+    for axes in panels:
+        place = axes.get_subplotspec()
+        below = [other for other in panels if _is_below(other, axes)]
+        if place is not None and place.is_first_col():
+            axes.set_ylabel(ylabel)
+        if not below:
+            axes.set_xlabel(xlabel)
+            axes.tick_params(labelbottom=True)
+
+
+def _is_below(other: Axes, axes: Axes) -> bool:
+    one, two = axes.get_subplotspec(), other.get_subplotspec()
+    if one is None or two is None:
+        return False
+    return two.colspan.start == one.colspan.start and two.rowspan.start > one.rowspan.start
+
+
+def plain_ticks(axis: Axis, values: Sequence[float]) -> None:
+    """Put ticks at these values, written as they are, and nowhere else."""
+    axis.set_major_locator(FixedLocator(list(values)))
+    axis.set_major_formatter(lambda value, _: f"{value:,.10g}")
+    axis.set_minor_locator(NullLocator())
+    axis.set_minor_formatter(NullFormatter())
+
+
+def rate_ticks(axis: Axis) -> None:
+    """Put ticks at 1 and 3 times the powers of ten, written out; for a logarithmic axis."""
+    axis.set_major_locator(LogLocator(subs=(1, 3)))
+    axis.set_major_formatter(lambda value, _: f"{value:,.10g}")
+    axis.set_minor_locator(NullLocator())
+
+
+def legend_above(figure: Figure | SubFigure, panels: Sequence[Axes], columns: int = 3) -> None:
+    """Put one legend above all panels, each label once, in the order of drawing."""
+    handles: dict[str, Artist] = {}
+    for axes in panels:
+        for handle, label in zip(*axes.get_legend_handles_labels(), strict=True):
+            handles.setdefault(label, handle)
+    figure.legend(handles.values(), handles.keys(), loc="outside upper left", ncols=columns)

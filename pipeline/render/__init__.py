@@ -1,0 +1,1 @@
+"""Tables and figures as files; the same numbers give the same bytes."""

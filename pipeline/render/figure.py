@@ -1,0 +1,67 @@
+"""Figures as svg and png, with the numbers drawn as csv."""
+
+import io
+from collections.abc import Callable, Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+from matplotlib.figure import Figure
+from matplotlib.style import context
+
+from pipeline.render.column import Legend
+from pipeline.render.files import as_csv, publish
+
+# 7.3 inches are 700 CSS pixels of 1/96 inch: the width of a column of text.
+WIDTH_INCHES = 7.3
+PNG_DPI = 200
+
+# Matplotlib writes these unless told not to: the day, and its own version.
+_LEFT_OUT = {".svg": ("Date", "Creator"), ".png": ("Software",)}
+
+
+def render_figure(
+    frame: pd.DataFrame,
+    draw: Callable[[pd.DataFrame, Figure], None],
+    legend: Legend,
+    style: Mapping[str, Any],
+    outputs: Iterable[str | Path],
+) -> None:
+    """Draw a figure and write it; the suffix of each path says how.
+
+    Parameters
+    ----------
+    frame
+        The numbers drawn, in SI units.
+    draw
+        Puts ``frame`` on an empty figure of the width of a column of text; it may set the height.
+    legend
+        Title and caption; they go into the files for those who cannot see the picture.
+    style
+        Matplotlib settings. Those of the user's own ``matplotlibrc`` have no effect.
+    outputs
+        Paths that end in svg, png or csv.
+    """
+    paths = [Path(path) for path in outputs]
+    contents = {path: as_csv(frame) for path in paths if path.suffix == ".csv"}
+    # Ids in an svg are random without a salt; outlines look the same whatever fonts there are.
+    fixed = {"svg.hashsalt": legend.id, "svg.fonttype": "path"}
+    with context({**style, **fixed}, after_reset=True):
+        figure = Figure(figsize=(WIDTH_INCHES, 4), layout="constrained")
+        draw(frame, figure)
+        for path in paths:
+            if path.suffix != ".csv":
+                contents[path] = _picture(figure, path.suffix, legend)
+    publish(contents)
+
+
+def _picture(figure: Figure, suffix: str, legend: Legend) -> bytes:
+    words = {"Title": legend.title, "Description": legend.caption}
+    buffer = io.BytesIO()
+    figure.savefig(
+        buffer,
+        format=suffix.removeprefix("."),
+        dpi=PNG_DPI if suffix == ".png" else "figure",
+        metadata={**words, **dict.fromkeys(_LEFT_OUT[suffix])},
+    )
+    return buffer.getvalue()
