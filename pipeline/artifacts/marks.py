@@ -29,6 +29,7 @@ def predicted(axes: Axes, frame: pd.DataFrame, x: str, y: str, binding: Sequence
     binding
         Resources that the legend lists, in its order.
     """
+    frame = frame.dropna(subset=[x, y])
     for bound in binding:
         rows = frame[frame["bound"] == bound]
         axes.scatter(
@@ -42,6 +43,7 @@ def predicted(axes: Axes, frame: pd.DataFrame, x: str, y: str, binding: Sequence
 
 def published(axes: Axes, frame: pd.DataFrame, x: str, y: str) -> None:
     """Draw a hollow mark per published rate; arguments as in :func:`predicted`."""
+    frame = frame.dropna(subset=[x, y])
     axes.scatter(
         frame[x],
         frame[y],

@@ -1,0 +1,232 @@
+"""Small results by hand, in the shape of the real stores; numbers as the lecture has them."""
+
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import xarray as xr
+
+from pipeline.hardware.occupancy import ladder_occupancy
+from pipeline.vocab.gpus import FIGURES
+
+REFERENCE = Path(__file__).parents[1] / "data/reference_counters.csv"
+SIZES = (128, 256, 384, 512, 640)
+HELD_OUT = 640
+LARGE = (1024, 4096)
+PARAMETERS = {"gpu": "rtx_a6000", "small_n": 128, "second_n": 256, "large_n": 4096}
+
+# id: label, threads, tile_m, tile_n, shared B, registers, multiple of m, n and k
+LADDER = {
+    "k01_naive": ("naive", 1024, 32, 32, 0, 32, 1, 1, 1),
+    "k02_coalesced": ("coalesced", 1024, 32, 32, 0, 32, 1, 1, 1),
+    "k03_smem": ("shared memory", 1024, 32, 32, 8192, 40, 32, 32, 32),
+    "k04_blocktile_1d": ("1D block tiling", 512, 64, 64, 4096, 48, 64, 64, 8),
+    "k05_blocktile_2d": ("2D block tiling", 256, 128, 128, 8192, 128, 128, 128, 8),
+    "k06_vectorized": ("vectorized", 256, 128, 128, 8192, 128, 128, 128, 8),
+}
+FACTS = (
+    "threads_per_block", "tile_m", "tile_n", "smem_bytes", "registers_per_thread",
+    "multiple_m", "multiple_n", "multiple_k",
+)  # fmt: skip
+ERRORS = (2.1e-5, 2.1e-5, 2.1e-5, 2.1e-5, 2.1e-5, 2.4e-5)
+
+# id: name, capability, SMs, lanes, Hz, B/s, L2 MiB, shared KiB per SM, warps, blocks
+CARDS = {
+    "rtx_a6000": ("RTX A6000", "8.6", 84, 128, 1.80e9, 768e9, 6, 100, 48, 16),
+    "a100_sxm_40gb": ("A100 SXM 40 GB", "8.0", 108, 64, 1.41e9, 1.555e12, 40, 164, 64, 32),
+    "h100_sxm": ("H100 SXM", "9.0", 132, 128, 1.98e9, 3.35e12, 50, 228, 64, 32),
+}
+# kernel: published GFLOP/s on the three cards
+PUBLISHED = {
+    "k01_naive": (309.0, 292.1, 498.7),
+    "k02_coalesced": (1986.5, 3119.0, 6048.1),
+    "k03_smem": (2980.3, 5451.9, 9189.8),
+    "k04_blocktile_1d": (8474.7, 10368.6, 17152.5),
+    "k05_blocktile_2d": (15971.7, 14155.1, 25860.5),
+    "k06_vectorized": (18237.3, 15296.5, 31626.7),
+    "k09_autotuned": (19721.0, 16344.1, 31264.4),
+    "k10_warptiled": (21779.3, 17806.7, 36318.5),
+    "cublas": (23249.6, 19029.5, 50989.4),
+}
+
+
+def labelled(dataset):
+    for name in dataset.variables:
+        dataset[name].attrs.setdefault("units", "1")
+        dataset[name].attrs.setdefault("long_name", str(name))
+    return dataset
+
+
+def ladder_coordinates():
+    return {
+        "kernel": list(LADDER),
+        "kernel_number": ("kernel", np.arange(1, len(LADDER) + 1)),
+        "kernel_label": ("kernel", [facts[0] for facts in LADDER.values()]),
+    }
+
+
+def gpus():
+    columns = list(zip(*CARDS.values(), strict=True))
+    given = {
+        "sm_count": columns[2],
+        "fp32_lanes_per_sm": columns[3],
+        "clock_hz": columns[4],
+        "dram_bandwidth": columns[5],
+        "l2_bytes": [mib * 2**20 for mib in columns[6]],
+        "smem_per_sm": [kib * 1024 for kib in columns[7]],
+        "smem_per_block_max": [(kib - 1) * 1024 for kib in columns[7]],
+        "max_warps_per_sm": columns[8],
+        "max_threads_per_sm": [32 * warps for warps in columns[8]],
+        "max_blocks_per_sm": columns[9],
+    }
+    same = {
+        "warp_size": 32, "max_threads_per_block": 1024, "registers_per_sm": 65536,
+        "registers_per_block_max": 65536, "registers_per_thread_max": 255,
+        "register_allocation_unit": 256, "warp_allocation_unit": 4,
+        "smem_reserved_per_block": 1024, "smem_allocation_unit": 128,
+        "issue_per_clk": 4, "l1_lines_per_clk": 1, "smem_wavefronts_per_clk": 1,
+    }  # fmt: skip
+    figures = {name: given.get(name, [same.get(name)] * len(CARDS)) for name in FIGURES}
+    dataset = xr.Dataset(
+        {name: ("gpu", np.array(values)) for name, values in figures.items()},
+        coords={
+            "gpu": list(CARDS),
+            "gpu_name": ("gpu", list(columns[0])),
+            "compute_capability": ("gpu", list(columns[1])),
+        },
+    )
+    lanes = dataset.sm_count * dataset.fp32_lanes_per_sm
+    dataset["peak_fp32_flops"] = 2 * lanes * dataset.clock_hz
+    for name in FIGURES:
+        for gpu, card in CARDS.items():
+            page = "p. 3" if name == "clock_hz" else "p. 2"
+            dataset[name].attrs[f"source_{gpu}"] = f"{card[0]} data sheet, {page}"
+    return labelled(dataset)
+
+
+def launches():
+    columns = list(zip(*LADDER.values(), strict=True))[1:]
+    facts = {
+        name: ("kernel", np.array(values)) for name, values in zip(FACTS, columns, strict=True)
+    }
+    return labelled(xr.Dataset(facts, coords=ladder_coordinates()))
+
+
+def occupancy():
+    facts = launches()
+    dataset = ladder_occupancy(facts, gpus())
+    multiples = ["multiple_m", "multiple_n", "multiple_k"]
+    return labelled(dataset.assign({name: facts[name] for name in multiples}))
+
+
+def _polynomials():
+    """Coefficients of n cubed and n squared of every counter, from two sizes: (kernel, counter)."""
+    table = pd.read_csv(REFERENCE, comment="#").set_index(["kernel", "n"])
+    small, large = (table.xs(n, level="n").loc[list(LADDER)] for n in (128, 256))
+    cubic = (large - 4 * small) / (256**3 - 4 * 128**3)
+    return cubic, (small - cubic * 128**3) / 128**2
+
+
+def _evaluated(sizes):
+    cubic, square = _polynomials()
+    n = xr.DataArray(np.array(sizes), dims="n", coords={"n": list(sizes)})
+    return {
+        name: (
+            xr.DataArray(cubic[name].to_numpy(), dims="kernel") * n**3
+            + xr.DataArray(square[name].to_numpy(), dims="kernel") * n**2
+        )
+        for name in cubic
+    }
+
+
+def counts():
+    exact = _evaluated(SIZES)
+    dataset = xr.Dataset(exact, coords=ladder_coordinates()).round().astype(np.int64)
+    dataset["simulated"] = xr.ones_like(dataset.fma, bool)
+    error = xr.DataArray(list(ERRORS), dims="kernel")
+    dataset["max_abs_error"] = error * np.sqrt(dataset.n / 128)
+    return labelled(dataset)
+
+
+def extrapolation():
+    exact = xr.Dataset(_evaluated(LARGE))
+    base = xr.Dataset(_evaluated((128,))).isel(n=0, drop=True)
+    n = xr.DataArray(np.array(LARGE), dims="n", coords={"n": list(LARGE)})
+    both = xr.concat([base * (n / 128) ** 3, exact], "method")
+    dataset = both.assign_coords(method=["per_fma", "polynomial"], **ladder_coordinates())
+    dataset = dataset.transpose("kernel", "n", "method")
+    error = np.stack([np.full(len(LADDER), HELD_OUT / 128 - 1), np.zeros(len(LADDER))], axis=-1)
+    dataset["held_out_error"] = (("kernel", "method"), error)
+    names = np.array([["gst_lines", "none"]] * len(LADDER))
+    dataset["held_out_counter"] = (("kernel", "method"), names)
+    return labelled(dataset.assign_attrs(held_out=HELD_OUT, per_fma_base=128))
+
+
+def predictions():
+    counted, cards, resident = extrapolation(), gpus(), occupancy()
+    cards = cards.drop_attrs().reset_coords(drop=True)
+    n = counted.n
+    cycles = cards.sm_count * cards.clock_hz
+    # Blocks of a wave as a square of tiles: near enough to the traffic for a picture.
+    side = np.sqrt(resident.blocks_per_sm * cards.sm_count).clip(max=n / resident.tile_m)
+    traffic = 4 * (2 * n**3 / (side * resident.tile_m) + n**2)
+    times = {
+        "fma": counted.fma / (cards.fp32_lanes_per_sm * cycles),
+        "issue": counted.warp_instr / (4 * cycles),
+        "l1": (counted.gld_lines + counted.gst_lines) / cycles,
+        "smem": (counted.lds_wavefronts + counted.sts_wavefronts) / cycles,
+        "dram": traffic / cards.dram_bandwidth + 0 * counted.fma,
+    }
+    every = xr.concat(list(times.values()), pd.Index(list(times), name="resource"))
+    every = every.transpose("resource", "kernel", "gpu", "n", "method")
+    dataset = xr.Dataset({f"t_{name}": time for name, time in times.items()})
+    dataset["t"] = every.max("resource")
+    names = np.array(list(times))[every.argmax("resource").to_numpy()]
+    dataset["bound"] = (("kernel", "gpu", "n", "method"), names)
+    dataset["gflops"] = 2 * n**3 / dataset.t / 1e9
+    dataset["dram_bytes"] = traffic + 0 * counted.fma
+    dataset["arithmetic_intensity"] = 2 * n**3 / dataset.dram_bytes
+    dataset = dataset.transpose("kernel", "gpu", "n", "method").reset_coords(drop=True)
+    named = {"gpu_name": ("gpu", [card[0] for card in CARDS.values()])}
+    return labelled(dataset.assign_coords(**ladder_coordinates(), **named))
+
+
+def hazards():
+    variants = ["k03_smem", "k03_smem_no_first_sync", "k03_smem_no_second_sync"]
+    raw = np.array([[0, 0], [2048, 16384], [0, 0]])
+    war = np.array([[0, 0], [0, 0], [48, 448]])
+    kinds = {"raw_races": raw, "war_races": war, "waw_races": np.zeros_like(raw)}
+    kinds = {"race_count": raw + war, **kinds}
+    return labelled(
+        xr.Dataset(
+            {name: (("variant", "n"), values) for name, values in kinds.items()},
+            coords={"variant": variants, "n": [128, 256]},
+        )
+    )
+
+
+def measured():
+    rows = [
+        (gpu, kernel, 4096, rates[column])
+        for column, gpu in enumerate(CARDS)
+        for kernel, rates in PUBLISHED.items()
+    ]
+    rows.append(("rtx_4090", "cublas", 4096, 49305.6))
+    rows.append(("rtx_a6000", "k01_naive", 1024, 300.0))
+    columns = dict(
+        zip(("gpu", "kernel", "n", "measured_gflops"), zip(*rows, strict=True), strict=True)
+    )
+    variables = {name: ("measurement", np.array(values)) for name, values in columns.items()}
+    ids = [f"{gpu} {kernel} {n}" for gpu, kernel, n, _ in rows]
+    return labelled(xr.Dataset(variables, coords={"measurement": ids}))
+
+
+STORES = {
+    "gpus": gpus,
+    "counts": counts,
+    "hazards": hazards,
+    "extrapolation": extrapolation,
+    "occupancy": occupancy,
+    "predictions": predictions,
+    "measured": measured,
+}

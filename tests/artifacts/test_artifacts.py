@@ -1,0 +1,287 @@
+import re
+from functools import cache
+from importlib import import_module
+from pathlib import Path
+
+import matplotlib.style
+import numpy as np
+import pandas as pd
+import pytest
+from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.figure import Figure
+from matplotlib.text import Text
+
+from pipeline.artifacts.catalog import CATALOG
+from pipeline.artifacts.make import make_figure, make_table
+from pipeline.artifacts.style import STYLE
+from pipeline.render.figure import WIDTH_INCHES
+from tests.artifacts.fixtures import PARAMETERS, STORES
+
+GOLDEN = Path(__file__).parents[1] / "golden"
+MADE_BY = "# Made by: python -m pytest tests/artifacts --regen\n"
+TABLE_SUFFIXES = ("csv", "md", "html", "tex")
+FIGURE_SUFFIXES = ("svg", "png", "csv")
+MOST_LINES = 7
+SMALLEST_TYPE = 8
+
+MODULES = {key: module for ids in CATALOG.values() for key, module in ids.items()}
+TABLES = [key for key, name in MODULES.items() if hasattr(import_module(name), "table")]
+FIGURES = [key for key, name in MODULES.items() if hasattr(import_module(name), "draw")]
+
+
+@cache
+def store(name):
+    return STORES[name]()
+
+
+def arguments(key, change=lambda name, dataset: dataset, **parameters):
+    artifact = import_module(MODULES[key]).ARTIFACT
+    datasets = {name: change(of, store(of)) for name, of in artifact.needs.items()}
+    settings = PARAMETERS | parameters
+    return datasets, {name: settings[name] for name in artifact.parameters}
+
+
+def call(key, function, change=lambda name, dataset: dataset, **parameters):
+    datasets, settings = arguments(key, change, **parameters)
+    function = getattr(import_module(MODULES[key]), function)
+    named = function.__code__.co_varnames[: function.__code__.co_argcount]
+    return function(**{name: (datasets | settings)[name] for name in named})
+
+
+def drawing(key, **parameters):
+    """Draw an artifact as render does; to be used inside ``style()``."""
+    figure = Figure(figsize=(WIDTH_INCHES, 4), layout="constrained")
+    import_module(MODULES[key]).draw(call(key, "drawn", **parameters), figure)
+    figure.draw_without_rendering()
+    return figure
+
+
+def style():
+    return matplotlib.style.context(STYLE, after_reset=True)
+
+
+def compare(path, text, regen):
+    if regen:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(MADE_BY + text)
+    assert path.read_text() == MADE_BY + text, (
+        f"{path.name} changed; if on purpose: python -m pytest tests/artifacts --regen, "
+        f"then read the diff"
+    )
+
+
+@pytest.mark.parametrize("key", TABLES)
+def test_table__equals_the_golden_csv(key, tmp_path, regen):
+    make_table(import_module(MODULES[key]), *arguments(key), [tmp_path / f"{key}.csv"])
+    compare(GOLDEN / f"tables/{key}.csv", (tmp_path / f"{key}.csv").read_text(), regen)
+
+
+@pytest.mark.parametrize("key", FIGURES)
+def test_figure__draws_the_numbers_of_the_golden_csv(key, tmp_path, regen):
+    make_figure(import_module(MODULES[key]), *arguments(key), [tmp_path / f"{key}.csv"])
+    compare(GOLDEN / f"figures/{key}.csv", (tmp_path / f"{key}.csv").read_text(), regen)
+
+
+def test_captions__equal_the_golden_text(regen):
+    lines = []
+    for key, name in MODULES.items():
+        artifact, facts = import_module(name).ARTIFACT, call(key, "facts")
+        make = artifact.figure_legend if key in FIGURES else artifact.table_legend
+        lines.append(f"{key}: {make(facts).title}. {make(facts).caption}")
+    compare(GOLDEN / "captions.txt", "\n".join(lines) + "\n", regen)
+
+
+def test_golden__holds_nothing_that_no_artifact_makes():
+    on_disk = {str(path.relative_to(GOLDEN)) for path in GOLDEN.rglob("*") if path.is_file()}
+    tables = {f"tables/{key}.csv" for key in TABLES}
+    assert on_disk == tables | {f"figures/{key}.csv" for key in FIGURES} | {"captions.txt"}
+
+
+@pytest.mark.parametrize("key", MODULES)
+def test_captions__are_full_sentences_without_typed_numbers(key):
+    artifact = import_module(MODULES[key]).ARTIFACT
+    for template in (artifact.caption, artifact.reading):
+        if template:
+            assert re.fullmatch(r"[A-Z{].*\.(.*\})?", template), template
+        typed = re.sub(r"\{[^}]*\}|FP32|float64|L1|k\d\d|1/n|where 1 is right", "", template)
+        assert not re.findall(r"\d", typed)
+    facts = call(key, "facts")
+    for legend in (artifact.table_legend(facts), artifact.figure_legend(facts)):
+        assert legend.caption.endswith(".")
+        assert not re.search(r"[{}]|nan|inf\b|\.\.|  ", legend.caption), legend.caption
+        assert not legend.title.endswith(".")
+
+
+@pytest.mark.parametrize("key", TABLES)
+def test_columns__are_fields_of_the_table_with_units(key):
+    module = import_module(MODULES[key])
+    table = call(key, "table")
+    fields = [column.field for column in module.COLUMNS]
+    assert set(fields) <= set(table.columns)
+    assert len(fields) == len(set(fields))
+    for column in module.COLUMNS:
+        numeric = pd.api.types.is_numeric_dtype(table[column.field])
+        assert numeric == (not column.is_text), column.field
+        assert "(" not in column.heading
+
+
+@pytest.mark.parametrize("key", [key for key in TABLES if key != "missing_sync"])
+def test_tables__keep_the_order_of_the_ladder(key):
+    def shuffled(name, dataset):
+        return dataset.isel(kernel=[3, 1, 5, 0, 2, 4]) if "kernel" in dataset.dims else dataset
+
+    pd.testing.assert_frame_equal(call(key, "table", shuffled), call(key, "table"))
+
+
+@pytest.mark.parametrize("key", FIGURES)
+def test_figure__every_axis_label_ends_with_a_unit(key):
+    with style():
+        figure = drawing(key)
+    panels = figure.findobj(matplotlib.axes.Axes)
+    axes = [axis for panel in panels for axis in (panel.xaxis, panel.yaxis)]
+    labels = [axis.get_label_text() for axis in axes if axis.get_label_text()]
+    assert labels
+    for label in labels:
+        assert re.search(r"\([^()]+\)$", label), label
+
+
+@pytest.mark.parametrize("key", FIGURES)
+def test_figure__numbers_along_an_axis_have_a_label(key):
+    with style():
+        figure = drawing(key)
+    for panel in figure.findobj(matplotlib.axes.Axes):
+        for axis, sides in ((panel.xaxis, ("labelbottom",)), (panel.yaxis, ("labelleft",))):
+            shown = any(axis.get_tick_params()[side] for side in sides)
+            texts = [tick.get_text() for tick in axis.get_ticklabels()]
+            if shown and any(re.match(r"[\d.]+", text) for text in texts):
+                grid = panel.get_subplotspec()
+                inner = axis is panel.xaxis and not grid.is_last_row()
+                assert axis.get_label_text() or inner, texts
+
+
+@pytest.mark.parametrize("key", FIGURES)
+def test_figure__at_most_seven_lines_in_a_panel(key):
+    with style():
+        figure = drawing(key)
+    for axes in figure.findobj(matplotlib.axes.Axes):
+        assert len(axes.lines) <= MOST_LINES
+
+
+@pytest.mark.parametrize("key", FIGURES)
+def test_figure__all_text_is_inside_and_large_enough(key):
+    with style():
+        figure = drawing(key)
+        renderer = FigureCanvasAgg(figure).get_renderer()
+        texts = [t for t in figure.findobj(Text) if t.get_visible() and t.get_text()]
+        for text in texts:
+            box = text.get_window_extent(renderer)
+            assert text.get_fontsize() >= SMALLEST_TYPE, text.get_text()
+            if text.get_clip_on() or box.width == 0:
+                continue
+            inside = figure.bbox.padded(1)
+            assert inside.x0 <= box.x0, text.get_text()
+            assert box.x1 <= inside.x1, text.get_text()
+            assert inside.y0 <= box.y0, text.get_text()
+            assert box.y1 <= inside.y1, text.get_text()
+
+
+@pytest.mark.parametrize("key", MODULES)
+def test_artifact__same_bytes_each_time_in_every_format(key, tmp_path):
+    module = import_module(MODULES[key])
+    for folder in (tmp_path / "a", tmp_path / "b"):
+        if key in TABLES:
+            outputs = [folder / f"table.{suffix}" for suffix in TABLE_SUFFIXES]
+            make_table(module, *arguments(key), outputs)
+        if key in FIGURES:
+            outputs = [folder / f"figure.{suffix}" for suffix in FIGURE_SUFFIXES]
+            make_figure(module, *arguments(key), outputs)
+    files = sorted(path.name for path in (tmp_path / "a").iterdir())
+    assert files
+    for name in files:
+        assert (tmp_path / "a" / name).read_bytes() == (tmp_path / "b" / name).read_bytes()
+
+
+HOSTILE = "<b>$x_1^2$ & \\frac|`*`</b>"
+
+
+def renamed(name, dataset):
+    hostile = {"gpu_name": "gpu", "kernel_label": "kernel"}
+    present = {c: d for c, d in hostile.items() if c in dataset.coords}
+    return dataset.assign_coords(
+        {
+            c: (d, [f"{HOSTILE}{i}" for i in range(dataset.sizes[d])], dataset[c].attrs)
+            for c, d in present.items()
+        }
+    )
+
+
+@pytest.mark.parametrize("key", MODULES)
+def test_artifact__hostile_labels_do_no_harm(key, tmp_path):
+    module = import_module(MODULES[key])
+    if key in TABLES:
+        outputs = [tmp_path / f"table.{suffix}" for suffix in TABLE_SUFFIXES]
+        make_table(module, *arguments(key, renamed), outputs)
+        assert "<b>" not in (tmp_path / "table.html").read_text()
+        assert "<b>" not in (tmp_path / "table.md").read_text()
+        assert "\\frac" not in (tmp_path / "table.tex").read_text()
+    if key in FIGURES:
+        make_figure(module, *arguments(key, renamed), [tmp_path / "figure.svg"])
+        assert "<b>" not in (tmp_path / "figure.svg").read_text()
+
+
+def one_kernel(name, dataset):
+    return dataset.sel(kernel=["k03_smem"]) if "kernel" in dataset.dims else dataset
+
+
+def one_gpu(name, dataset):
+    return dataset.sel(gpu=["h100_sxm"]) if "gpu" in dataset.dims else dataset
+
+
+def nothing_published(name, dataset):
+    return dataset.isel(measurement=slice(0)) if name == "measured" else dataset
+
+
+def one_kernel_does_not_fit(name, dataset):
+    if name != "predictions":
+        return dataset
+    out = dataset.copy(deep=True)
+    lost = {"kernel": "k05_blocktile_2d", "gpu": "rtx_a6000"}
+    for variable in ("t", "t_fma", "t_issue", "t_l1", "t_smem", "t_dram", "gflops"):
+        out[variable].loc[lost] = np.nan
+    out["bound"].loc[lost] = "none"
+    return out
+
+
+def one_kernel_is_not_simulated_at_the_small_size(name, dataset):
+    if name != "counts":
+        return dataset
+    out = dataset.copy(deep=True)
+    for variable in out:
+        out[variable].loc[{"kernel": "k05_blocktile_2d", "n": 128}] = 0
+    return out
+
+
+CHANGES = {
+    one_kernel: {"counts", "occupancy", "extrapolation", "predictions"},
+    one_gpu: {"gpus", "occupancy", "predictions"},
+    nothing_published: {"measured"},
+    one_kernel_does_not_fit: {"predictions"},
+    one_kernel_is_not_simulated_at_the_small_size: {"counts"},
+}
+CHANGED = [
+    pytest.param(key, change, id=f"{key}-{change.__name__}")
+    for change, stores in CHANGES.items()
+    for key, name in MODULES.items()
+    if stores & set(import_module(name).ARTIFACT.needs.values())
+]
+
+
+@pytest.mark.parametrize(("key", "change"), CHANGED)
+def test_artifact__other_configurations(key, change, tmp_path):
+    module = import_module(MODULES[key])
+    gpu = {"gpu": "h100_sxm"} if change is one_gpu else {}
+    if key in TABLES:
+        make_table(module, *arguments(key, change, **gpu), [tmp_path / "table.md"])
+        assert "nan" not in (tmp_path / "table.md").read_text().lower()
+    if key in FIGURES:
+        make_figure(module, *arguments(key, change, **gpu), [tmp_path / "figure.svg"])
