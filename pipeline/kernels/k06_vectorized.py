@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 from pipeline.kernels.kernel import Kernel, Launch, require
+from pipeline.kernels.staging import rounds_fit, stage_a, stage_b
 from pipeline.simt.block import Block
 from pipeline.simt.memory import GlobalArray
 
@@ -27,19 +28,12 @@ def body(
     bm, bn, bk, tm, tn = opt.bm, opt.bn, opt.bk, opt.tm, opt.tn
     threads = blk.n_threads
     row, col = blk.tid // (bn // tn) * tm, blk.tid % (bn // tn) * tn
-    a_row, a_col = blk.tid // (bk // 4), blk.tid % (bk // 4) * 4
-    b_row, b_col = blk.tid // (bn // 4), blk.tid % (bn // 4) * 4
     first_row, first_col = blk.bx * bm, blk.by * bn
     a_tile, b_tile = blk.shared("a_tile", bk * bm), blk.shared("b_tile", bk * bn)
     total = blk.zeros(tm, tn)
     for step in range(0, k, bk):
-        for r in range(0, bm, threads // (bk // 4)):
-            quad = blk.load(a, (first_row + a_row + r) * k + step + a_col, width=4)
-            for q in range(4):
-                blk.sstore(a_tile, (a_col + q) * bm + a_row + r, quad[..., q])
-        for r in range(0, bk, threads // (bn // 4)):
-            quad = blk.load(b, (step + b_row + r) * n + first_col + b_col, width=4)
-            blk.sstore(b_tile, (b_row + r) * bn + b_col, quad, width=4)
+        stage_a(blk, a, a_tile, first_row * k + step, k, bm, bk, blk.tid, threads)
+        stage_b(blk, b, b_tile, first_col + step * n, n, bk, bn, blk.tid, threads)
         blk.sync()
         for i in range(bk):
             left = blk.sload(a_tile, i * bm + row, width=4, repeat=tm // 4, step=4)
@@ -65,10 +59,8 @@ def launch(opt: Options) -> Launch:
         {
             "bm must be a multiple of tm, and bn of tn": bm % tm == 0 and bn % tn == 0,
             "bm / tm * bn / tn threads must be between 1 and 1024": 1 <= threads <= 1024,
-            "the tile of A must divide into rounds of whole rows": threads % (bk // 4) == 0
-            and bm % max(1, threads // (bk // 4)) == 0,
-            "the tile of B must divide into rounds of whole rows": threads % (bn // 4) == 0
-            and bk % max(1, threads // (bn // 4)) == 0,
+            "the tile of A must divide into rounds of whole rows": rounds_fit(threads, bm, bk),
+            "the tile of B must divide into rounds of whole rows": rounds_fit(threads, bk, bn),
         },
     )
     # As in k05: accumulators, both operands, and 48 for addresses and loop state.

@@ -7,6 +7,12 @@ from pipeline.kernels import (
     k04_blocktile_1d,
     k05_blocktile_2d,
     k06_vectorized,
+    k07_banks_linearized,
+    k08_banks_padded,
+    k09_autotuned,
+    k10_warptiled,
+    k11_double_buffered,
+    k12_double_buffered_async,
 )
 from pipeline.kernels.kernel import Kernel
 
@@ -19,5 +25,11 @@ KERNELS: dict[str, Kernel] = {
         k04_blocktile_1d,
         k05_blocktile_2d,
         k06_vectorized,
+        k07_banks_linearized,
+        k08_banks_padded,
+        k09_autotuned,
+        k10_warptiled,
+        k11_double_buffered,
+        k12_double_buffered_async,
     )
 }

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from pipeline.errors import ModelError
 from pipeline.simt import banks, banks_fast, coalescing_fast, hazards
 from pipeline.simt.access import Access
+from pipeline.simt.hazards_fast import COPY_ISSUED, COPY_LANDED, LOAD
 from pipeline.simt.memory import SharedArray
 from pipeline.simt.watch import Report
 
@@ -45,7 +46,7 @@ class Accounting:
     counters: Counter[str] = field(default_factory=Counter)
     hazard_counts: Counter[str] = field(default_factory=Counter)
     reports: list[hazards.Hazard] = field(default_factory=list)
-    _patterns: dict[tuple[str | int, ...], tuple[Any, ...]] = field(default_factory=dict)
+    _known: dict[tuple[str | int, ...], tuple[Any, ...]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         """Refuse a rule that does not exist."""
@@ -72,29 +73,17 @@ class Accounting:
 
     def global_access(self, access: Access, itemsize: int, store: bool) -> None:
         """Count global loads or stores of elements of ``itemsize`` bytes."""
-        known = self._pattern(access, ("global", itemsize), coalescing_fast.nothing_known)
         prefix = "gst" if store else "gld"
-        for number in range(access.repeat):
-            warps, lanes, sectors, lines = coalescing_fast.transactions(
-                access.const + number * access.step,
-                access.block,
-                access.thread,
-                access.active,
-                itemsize,
-                known,
-            )
-            self.issue(warps, lanes)
-            self.counters[f"{prefix}_instr"] += warps
-            self.counters[f"{prefix}_sectors"] += sectors
-            self.counters[f"{prefix}_lines"] += lines
-            self.counters["g_bytes_requested"] += lanes * access.width * itemsize
+        warps, lanes = self._transactions(access, itemsize, prefix)
+        self.issue(warps, lanes)
+        self.counters[f"{prefix}_instr"] += warps
 
     def shared_access(
         self,
         access: Access,
         array: SharedArray,
         epoch: NDArray[np.int32],
-        store: bool,
+        kind: int,
         locate: Locate,
     ) -> None:
         """Count shared loads or stores, and check them against what other warps did.
@@ -107,29 +96,91 @@ class Accounting:
             Where; its watch is updated.
         epoch : (blocks,)
             Barriers that each block has passed.
-        store
-            Whether the access writes.
+        kind
+            ``LOAD`` or ``STORE`` of :mod:`pipeline.simt.hazards_fast`.
         locate
             Called if there is something to report: gives the (blocks, 3) block indices of the batch
             and the source line.
         """
-        warps, lanes, taken, ideal = self._wavefronts(access, array.flat.itemsize, store)
-        prefix = "sts" if store else "lds"
-        counters = self.counters
+        prefix = "lds" if kind == LOAD else "sts"
+        warps, lanes = self._shared_wavefronts(access, array, prefix)
         self.issue(warps, lanes)
-        counters[f"{prefix}_instr"] += warps
-        counters["smem_instr"] += warps
-        counters[f"{prefix}_wavefronts"] += taken
-        counters["smem_wavefronts"] += taken
-        counters["ideal_smem_wavefronts"] += ideal
-        for report in array.watch.access(access, epoch, store):
-            self._note_report(report, array.name, epoch, locate)
+        self.counters[f"{prefix}_instr"] += warps
+        self.counters["smem_instr"] += warps
+        self._watch(access, array, epoch, kind, locate)
+
+    def async_copy(
+        self,
+        reads: Access,
+        writes: Access,
+        array: SharedArray,
+        epoch: NDArray[np.int32],
+        locate: Locate,
+    ) -> None:
+        """Count an asynchronous copy from global memory to ``array``; see :meth:`shared_access`."""
+        warps, lanes = self._transactions(reads, array.flat.itemsize, "gld")
+        self._shared_wavefronts(writes, array, "sts")
+        self.issue(warps, lanes)
+        self.counters["ldgsts_instr"] += warps
+        self._watch(writes, array, epoch, COPY_ISSUED, locate)
+
+    def landed(
+        self, access: Access, array: SharedArray, epoch: NDArray[np.int32], locate: Locate
+    ) -> None:
+        """Note that an asynchronous copy has arrived, for the threads that issued it."""
+        self._watch(access, array, epoch, COPY_LANDED, locate)
 
     def note(self, hazard: hazards.Hazard, blocks: int) -> None:
         """Count a hazard that ``blocks`` blocks show, and keep its details."""
         self.hazard_counts[hazard.kind] += blocks
         if len(self.reports) < MAX_REPORTS:
             self.reports.append(hazard)
+
+    def _transactions(self, access: Access, itemsize: int, prefix: str) -> tuple[int, int]:
+        """Count sectors, lines and bytes; return warps and lanes of all repeats."""
+        known = self._pattern(access, ("global", itemsize), coalescing_fast.nothing_known)
+        block, weight = self._shifts(access, itemsize)
+        each = [
+            coalescing_fast.transactions(
+                access.const + number * access.step,
+                block,
+                weight,
+                access.thread,
+                access.active,
+                itemsize,
+                known,
+            )
+            for number in range(access.repeat)
+        ]
+        warps, lanes, sectors, lines = (
+            each[0] if len(each) == 1 else map(sum, zip(*each, strict=True))
+        )
+        self.counters[f"{prefix}_sectors"] += sectors
+        self.counters[f"{prefix}_lines"] += lines
+        self.counters["g_bytes_requested"] += lanes * access.width * itemsize
+        return warps, lanes
+
+    def _shared_wavefronts(
+        self, access: Access, array: SharedArray, prefix: str
+    ) -> tuple[int, int]:
+        """Count wavefronts; return warps and lanes of all repeats."""
+        warps, lanes, taken, ideal = self._wavefronts(access, array.flat.itemsize, prefix == "sts")
+        self.counters[f"{prefix}_wavefronts"] += taken
+        self.counters["smem_wavefronts"] += taken
+        self.counters["ideal_smem_wavefronts"] += ideal
+        return warps, lanes
+
+    def _watch(
+        self,
+        access: Access,
+        array: SharedArray,
+        epoch: NDArray[np.int32],
+        kind: int,
+        locate: Locate,
+    ) -> None:
+        """Enter an access in the history of its array, and report what it shows."""
+        for report in array.watch.access(access, epoch, kind):
+            self._note_report(report, array.name, epoch, locate)
 
     def _wavefronts(self, access: Access, itemsize: int, store: bool) -> list[int]:
         """Return warps, lanes, wavefronts and ideal wavefronts of an access with its repeats."""
@@ -157,20 +208,38 @@ class Accounting:
         return [sum(values) * blocks for values in zip(*every, strict=True)]
 
     def _pattern(self, access: Access, kind: tuple[str | int, ...], make: Callable[[], Any]) -> Any:
-        """Recall what is known of an access pattern, up to shifts of all threads.
+        """Recall what is known of an access pattern, up to shifts of all threads."""
+        if not access.one_pattern:
+            return make()
+        return self._recall((access.thread, access.active), kind, make)
+
+    def _shifts(self, access: Access, itemsize: int) -> coalescing_fast.Shifts:
+        """Recall how the blocks of a batch are aligned."""
+        if not access.one_pattern:
+            return coalescing_fast.every_block(access.block)
+        shifts: coalescing_fast.Shifts = self._recall(
+            (access.block,), (itemsize,), lambda: coalescing_fast.shifts(access.block, itemsize)
+        )
+        return shifts
+
+    def _recall(
+        self,
+        arrays: tuple[NDArray[Any], ...],
+        kind: tuple[str | int, ...],
+        make: Callable[[], Any],
+    ) -> Any:
+        """Recall what was made for these very arrays, or make it.
 
         Arrays are recognised by identity; they are kept with the result, so that no other array can
         take their place.
         """
-        if not access.one_pattern:
-            return make()
-        key = (id(access.thread), id(access.active), *kind)
-        found = self._patterns.get(key)
+        key = (*map(id, arrays), *kind)
+        found = self._known.get(key)
         if found is None:
-            if len(self._patterns) >= _MOST_REMEMBERED:
-                self._patterns.clear()
-            found = self._patterns[key] = (access.thread, access.active, make())
-        return found[2]
+            if len(self._known) >= _MOST_REMEMBERED:
+                self._known.clear()
+            found = self._known[key] = (arrays, make())
+        return found[1]
 
     def _note_report(
         self, report: Report, name: str, epoch: NDArray[np.int32], locate: Locate

@@ -6,69 +6,33 @@ A Python loop stands for the loop that every thread runs, and ``with blk.where(c
 for a branch.
 """
 
-import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
-from pathlib import PurePath
 from typing import Any
 
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
-from pipeline.errors import LaunchError, MisalignedError, OutOfRangeError
-from pipeline.simt import arithmetic, hazards, transfer
+from pipeline.errors import LaunchError
+from pipeline.simt import arithmetic, hazards, hazards_fast, transfer
 from pipeline.simt.access import Access
 from pipeline.simt.accounting import Accounting
-from pipeline.simt.lanes import Lanes, Part
+from pipeline.simt.batch import Batch, Index, Triple, source
 from pipeline.simt.masks import Mask
 from pipeline.simt.memory import GlobalArray, SharedArray
 
-WIDTHS = (1, 2, 4)
-MAX_BYTES = 16
-Index = Any
-Triple = tuple[int, int, int]
+COPY_BYTES = (4, 8, 16)
+"""Bytes per thread that ``cp.async`` copies (PTX ISA, cp.async)."""
 
 
-class Block:
-    """What a kernel sees of its batch of blocks.
-
-    Attributes
-    ----------
-    tid, tx, ty, tz
-        Thread number in the block and thread index along x, y and z; x varies fastest.
-    bx, by, bz
-        Block index along x, y and z.
-    bdx, bdy, bdz, gdx, gdy, gdz
-        Threads per block, and blocks per grid, along x, y and z.
-    warp, lane
-        ``tid // 32`` and ``tid % 32``.
-    n_threads
-        Threads per block.
-    """
+class Block(Batch):
+    """What a kernel sees: the coordinates of a :class:`Batch`, and the instructions."""
 
     def __init__(
-        self, accounting: Accounting, grid: Triple, block: Triple, first: int, count: int
+        self, accounting: Accounting, grid: Triple, block: Triple, numbers: NDArray[np.int64]
     ) -> None:
-        """Make blocks ``first`` to ``first + count`` of the grid, counted with x fastest."""
-        self.gdx, self.gdy, self.gdz = grid
-        self.bdx, self.bdy, self.bdz = block
-        self.n_threads = self.bdx * self.bdy * self.bdz
-        self.n_blocks = count
-        self.tid = Lanes(0, None, Part(np.arange(self.n_threads, dtype=np.int64)[None, :]))
-        self.tx = self.tid % self.bdx
-        self.ty = self.tid // self.bdx % self.bdy
-        self.tz = self.tid // (self.bdx * self.bdy)
-        self.warp, self.lane = self.tid // 32, self.tid % 32
-        number = Lanes(0, Part(np.arange(first, first + count, dtype=np.int64)[:, None]), None)
-        self.bx = number % self.gdx
-        self.by = number // self.gdx % self.gdy
-        self.bz = number // (self.gdx * self.gdy)
-        self._accounting = accounting
-        self._epoch = np.zeros(count, np.int32)
-        self._no_block = np.zeros((count, 1), np.int64)
-        self._no_thread = np.zeros((1, self.n_threads), np.int64)
-        self._mask = Mask.full(count, self.n_threads)
+        super().__init__(accounting, grid, block, numbers)
         self._shared: list[SharedArray] = []
+        self._copies: list[tuple[int, Access, SharedArray, NDArray[Any]]] = []
+        self._groups = 0
 
     # ---------- registers and arithmetic ----------
 
@@ -95,33 +59,14 @@ class Block:
         expected = left.shape + right.shape[2:]
         if total.shape != expected or not total.flags.c_contiguous:
             raise LaunchError(
-                f"{_source()}: ffma of values {left.shape} and {right.shape} needs accumulators of "
+                f"{source()}: ffma of values {left.shape} and {right.shape} needs accumulators of "
                 f"shape {expected} made by zeros(); got {total.shape}"
             )
-        p, q = (int(np.prod(side.shape[2:], dtype=np.int64)) for side in (left, right))
-        threads = (self.n_blocks, self.n_threads)
-        mask = self._mask
-        self._accounting.ffma(mask.warps, mask.lanes, p * q)
-        arithmetic.add_products(
-            left.reshape(*threads, p),
-            right.reshape(*threads, q),
-            mask.active,
-            mask.is_full,
-            total.reshape(*threads, p, q),
-        )
+        times = _per_thread(left) * _per_thread(right)
+        self._accounting.ffma(self._mask.warps, self._mask.lanes, times)
+        self._multiply_add(left, right, total)
 
-    # ---------- branches and barriers ----------
-
-    @contextmanager
-    def where(self, condition: Any) -> Iterator[None]:
-        """Let only the threads for which ``condition`` holds run what follows."""
-        outer = self._mask
-        self._mask = outer.narrowed(condition)
-        self._accounting.counters["divergent_branches"] += outer.divided_by(self._mask)
-        try:
-            yield
-        finally:
-            self._mask = outer
+    # ---------- barriers ----------
 
     def sync(self) -> None:
         """Wait for the whole block (``__syncthreads``).
@@ -198,16 +143,86 @@ class Block:
         """Read from shared memory (LDS); see :meth:`load`."""
         access = self._access(index, array, width, repeat, step)
         values = self._read(array, array.size, access)
-        self._accounting.shared_access(access, array, self._epoch, False, self._locate)
+        self._accounting.shared_access(access, array, self._epoch, hazards_fast.LOAD, self._locate)
         return values
 
     def sstore(self, array: SharedArray, index: Index, value: Any, width: int = 1) -> None:
         """Write ``width`` consecutive elements to shared memory (STS); see :meth:`load`."""
         access = self._access(index, array, width)
         self._write(array, array.size, access, value)
-        self._accounting.shared_access(access, array, self._epoch, True, self._locate)
+        self._accounting.shared_access(access, array, self._epoch, hazards_fast.STORE, self._locate)
+
+    def copy_async(
+        self,
+        target: SharedArray,
+        target_index: Index,
+        origin: GlobalArray,
+        origin_index: Index,
+        width: int = 1,
+    ) -> None:
+        """Start to copy ``width`` elements from global to shared memory (``cp.async``, LDGSTS).
+
+        The values arrive when a :meth:`wait` lets them; to touch them before is a hazard. They pass
+        no register: one instruction reads sectors and writes shared memory.
+
+        Raises
+        ------
+        LaunchError
+            If a thread copies other than 4, 8 or 16 bytes.
+        """
+        moved = width * origin.flat.itemsize
+        if moved not in COPY_BYTES or origin.flat.dtype != target.flat.dtype:
+            raise LaunchError(
+                f"{source()}: an asynchronous copy of {moved} bytes per thread from "
+                f"{origin.flat.dtype} to {target.flat.dtype}; allowed are 4, 8 or 16 bytes of one "
+                f"type"
+            )
+        reads = self._access(origin_index, origin, width)
+        writes = self._access(target_index, target, width)
+        values = self._read(origin, 0, reads)
+        self._check(target, writes)
+        self._accounting.async_copy(reads, writes, target, self._epoch, self._locate)
+        self._copies.append((self._groups, writes, target, values))
+
+    def commit(self) -> None:
+        """Close a group of asynchronous copies (``cp.async.commit_group``)."""
+        self._accounting.issue(self._mask.warps, self._mask.lanes)
+        self._groups += 1
+
+    def wait(self, pending: int = 0) -> None:
+        """Wait until at most ``pending`` groups of copies are under way (``cp.async.wait_group``).
+
+        Each thread waits for its own copies: for those of other threads, a barrier must follow.
+
+        Raises
+        ------
+        LaunchError
+            In a branch that not all threads take, where groups would differ between threads.
+        """
+        if not self._mask.is_full:
+            raise LaunchError(
+                f"{source()}: wait in a divergent branch is not modelled; move it out"
+            )
+        self._accounting.issue(self._mask.warps, self._mask.lanes)
+        landed = [copy for copy in self._copies if copy[0] < self._groups - pending]
+        self._copies = [copy for copy in self._copies if copy[0] >= self._groups - pending]
+        for _, access, array, values in landed:
+            self._write(array, array.size, access, values)
+            self._accounting.landed(access, array, self._epoch, self._locate)
 
     # ---------- behind the instructions ----------
+
+    def _multiply_add(self, left: NDArray[Any], right: NDArray[Any], total: NDArray[Any]) -> None:
+        """Add the products of ``left`` and ``right`` to ``total``."""
+        threads = (self.n_blocks, self.n_threads)
+        p, q = _per_thread(left), _per_thread(right)
+        arithmetic.add_products(
+            left.reshape(*threads, p),
+            right.reshape(*threads, q),
+            self._mask.active,
+            self._mask.is_full,
+            total.reshape(*threads, p, q),
+        )
 
     def _registers(self, value: Any, dtype: Any) -> NDArray[Any]:
         """Bring a value to one number, or one row of numbers, per thread."""
@@ -216,49 +231,6 @@ class Block:
         if given.shape != shape:
             given = np.broadcast_to(given, shape)
         return np.ascontiguousarray(given)
-
-    def _access(
-        self,
-        index: Index,
-        array: GlobalArray | SharedArray,
-        width: int,
-        repeat: int = 1,
-        step: int = 1,
-    ) -> Access:
-        """Bring an index to the parts that accounting works on."""
-        if width not in WIDTHS or width * array.flat.itemsize > MAX_BYTES:
-            raise LaunchError(
-                f"{_source()}: width {width} of {array.flat.itemsize}-byte elements of "
-                f"{array.name}; allowed are widths 1, 2 and 4 with at most {MAX_BYTES} bytes"
-            )
-        if repeat < 1 or step < 1:
-            raise LaunchError(f"{_source()}: repeat {repeat}, step {step} must be at least 1")
-        const, block, thread = self._parts(index)
-        active = self._mask.active
-        same = block is None and len(thread) == 1 and len(active) == 1
-        block = self._no_block if block is None else block
-        return Access(const, block, thread, active, width, same, repeat, step if repeat > 1 else 0)
-
-    def _parts(self, index: Index) -> tuple[int, NDArray[np.int64] | None, NDArray[np.int64]]:
-        """Split an index into const, block and thread parts of the shapes that accounting takes."""
-        if isinstance(index, Lanes):
-            return (
-                index.const,
-                None if index.block is None else index.block.array,
-                self._no_thread if index.thread is None else index.thread.array,
-            )
-        values = np.atleast_2d(np.asarray(index))
-        if values.dtype.kind not in "iu":
-            raise LaunchError(f"{_source()}: an index is an integer, not {values.dtype}")
-        allowed = {(a, b) for a in (1, self.n_blocks) for b in (1, self.n_threads)}
-        if values.shape not in allowed:
-            raise LaunchError(
-                f"{_source()}: an index has shape {values.shape}, expected (blocks, threads) = "
-                f"{(self.n_blocks, self.n_threads)}, or 1 along either axis"
-            )
-        if values.shape[1] == 1:
-            return 0, values.astype(np.int64) + self._no_block, self._no_thread
-        return 0, None, np.ascontiguousarray(values, np.int64)
 
     def _read(self, array: GlobalArray | SharedArray, stride: int, access: Access) -> NDArray[Any]:
         """Move values to registers."""
@@ -294,7 +266,7 @@ class Block:
             given = np.ascontiguousarray(np.broadcast_to(given, shape))
         except ValueError:
             raise LaunchError(
-                f"{_source()}: store to {array.name} of a value of shape {np.shape(value)}, "
+                f"{source()}: store to {array.name} of a value of shape {np.shape(value)}, "
                 f"expected (blocks, threads, width) = {shape}"
             ) from None
         fault = transfer.scatter(
@@ -310,28 +282,20 @@ class Block:
         if fault != transfer.FINE:
             raise self._fault(array, access, fault)
 
-    def _fault(
-        self, array: GlobalArray | SharedArray, access: Access, position: int
-    ) -> OutOfRangeError | MisalignedError:
-        """Describe the access of the thread at ``position``, which is not allowed."""
-        row, thread = divmod(position, self.n_threads)
-        offsets = access.thread[row if len(access.thread) > 1 else 0]
-        first = int(access.const + access.block[row, 0] + offsets[thread])
-        width = access.width
-        tried = [first + number * access.step for number in range(access.repeat)]
-        outside = [index for index in tried if index < 0 or index + width > array.size]
-        where = (
-            f"{_source()}: block {self._block_index(row)}, thread {thread} (warp {thread // 32}, "
-            f"lane {thread % 32})"
+    def _check(self, array: GlobalArray | SharedArray, access: Access) -> None:
+        """Refuse an access that is out of range or misaligned."""
+        fault = transfer.first_fault(
+            access.const,
+            access.block,
+            access.thread,
+            access.active,
+            array.size,
+            access.width,
+            access.repeat,
+            access.step,
         )
-        if outside:
-            what = f"index {outside[0]}" if width == 1 else f"{width} elements at {outside[0]}"
-            return OutOfRangeError(f"{where}: {what} of {array.name}, which holds {array.size}")
-        wrong = next(index for index in tried if index % width)
-        return MisalignedError(
-            f"{where}: vector access of width {width} to {array.name} at index {wrong}; the index "
-            f"must be a multiple of {width}"
-        )
+        if fault != transfer.FINE:
+            raise self._fault(array, access, fault)
 
     def _check_collision(self, name: str, access: Access) -> None:
         """Report a store in which two threads of a block write one element."""
@@ -352,7 +316,7 @@ class Block:
                 array=name,
                 index=int(access.const + access.block[row, 0]) + offset,
                 interval=int(self._epoch[row]),
-                source=_source(),
+                source=source(),
             ),
             blocks,
         )
@@ -370,28 +334,12 @@ class Block:
                 array="",
                 index=-1,
                 interval=int(self._epoch[row]),
-                source=_source(),
+                source=source(),
             ),
             int(np.count_nonzero(torn)),
         )
 
-    def _block_index(self, row: int) -> Triple:
-        """Index along x, y and z of a block of the batch."""
-        x, y, z = (
-            np.broadcast_to(np.asarray(b), (self.n_blocks, 1)) for b in (self.bx, self.by, self.bz)
-        )
-        return int(x[row, 0]), int(y[row, 0]), int(z[row, 0])
 
-    def _locate(self) -> tuple[NDArray[np.int64], str]:
-        """Give all block indices of the batch and the kernel's line that runs now."""
-        index = [self._block_index(row) for row in range(self.n_blocks)]
-        return np.array(index, np.int64), _source()
-
-
-def _source() -> str:
-    """Return file name and line of the innermost frame outside this package."""
-    here = PurePath(__file__).parent
-    frame = sys._getframe(1)
-    while frame.f_back and PurePath(frame.f_code.co_filename).parent == here:
-        frame = frame.f_back
-    return f"{PurePath(frame.f_code.co_filename).name}:{frame.f_lineno}"
+def _per_thread(values: NDArray[Any]) -> int:
+    """How many values each thread holds."""
+    return int(np.prod(values.shape[2:], dtype=np.int64))

@@ -1,5 +1,7 @@
 """Compiled twin of :mod:`pipeline.simt.coalescing` over all blocks of a batch."""
 
+from typing import NamedTuple
+
 import numpy as np
 from numba import njit
 from numpy.typing import NDArray
@@ -61,6 +63,34 @@ def _block_transactions(
     return warps, lanes, sectors, lines
 
 
+class Shifts(NamedTuple):
+    """The blocks of a batch by the alignment of their shift to a line.
+
+    Attributes
+    ----------
+    block : (shifts, 1)
+        One block's part of the index for each alignment that occurs.
+    weight : (shifts,)
+        How many blocks have it.
+    """
+
+    block: NDArray[np.int64]
+    weight: NDArray[np.int64]
+
+
+def shifts(block: NDArray[np.int64], scale: int) -> Shifts:
+    """Group the blocks' parts of an index, (blocks, 1), by alignment."""
+    _, first, count = np.unique(
+        block[:, 0] * scale & _LINE_MASK, return_index=True, return_counts=True
+    )
+    return Shifts(np.ascontiguousarray(block[first]), count.astype(np.int64))
+
+
+def every_block(block: NDArray[np.int64]) -> Shifts:
+    """Take each block for itself, where they differ by more than a shift."""
+    return Shifts(block, np.ones(len(block), np.int64))
+
+
 def nothing_known() -> NDArray[np.int64]:
     """Return the table of a pattern that has not been counted, (alignment, count)."""
     return np.full((_LINE_MASK + 1, 4), -1, np.int64)
@@ -70,6 +100,7 @@ def nothing_known() -> NDArray[np.int64]:
 def transactions(
     const: int,
     block: NDArray[np.int64],
+    weight: NDArray[np.int64],
     thread: NDArray[np.int64],
     active: NDArray[np.bool_],
     scale: int,
@@ -79,9 +110,11 @@ def transactions(
 
     Parameters
     ----------
-    const, block : (blocks, 1), thread : (1 or blocks, threads)
+    const, block : (shifts, 1), thread : (1 or blocks, threads)
         Element index of thread ``t`` in block ``b`` is ``const + block[b] + thread[b, t]``; one row
         of ``thread`` stands for all blocks.
+    weight : (shifts,)
+        Blocks that each entry of ``block`` stands for; see :func:`shifts`.
     active : (1 or blocks, threads)
         Threads that take part; warps are 32 consecutive threads.
     scale
@@ -89,7 +122,7 @@ def transactions(
     known : (128, 4)
         The counts of one block by alignment of its first byte to a line, -1 where not counted yet;
         filled. From :func:`nothing_known`, or from an earlier call with the same ``thread``,
-        ``active`` and ``scale``.
+        ``active`` and ``scale``. Not used where blocks differ by more than a shift.
 
     Returns
     -------
@@ -98,27 +131,17 @@ def transactions(
         instruction, summed over the batch.
     """
     buffer = np.empty(WARP, np.int64)
-    blocks = block.shape[0]
-    if thread.shape[0] > 1 or active.shape[0] > 1:
-        total = (0, 0, 0, 0)
-        for b in range(blocks):
+    sums = np.zeros(4, np.int64)
+    one_pattern = thread.shape[0] == 1 and active.shape[0] == 1
+    for b in range(block.shape[0]):
+        base = const + block[b, 0]
+        # A shift by whole lines changes nothing: one count for each alignment that occurs.
+        shift = (base * scale) & _LINE_MASK if one_pattern else 0
+        if known[shift, 0] < 0 or not one_pattern:
             row = thread[b if thread.shape[0] > 1 else 0]
             lit = active[b if active.shape[0] > 1 else 0]
-            w, n, s, k = _block_transactions(const + block[b, 0], row, lit, scale, buffer)
-            total = (total[0] + w, total[1] + n, total[2] + s, total[3] + k)
-        return total
-    # Blocks differ by a shift only, and a shift by whole lines changes nothing: one count for each
-    # alignment that occurs.
-    sums = np.zeros(4, np.int64)
-    for b in range(blocks):
-        base = const + block[b, 0]
-        shift = (base * scale) & _LINE_MASK
-        if known[shift, 0] < 0:
-            w, n, s, k = _block_transactions(base, thread[0], active[0], scale, buffer)
-            known[shift, 0] = w
-            known[shift, 1] = n
-            known[shift, 2] = s
-            known[shift, 3] = k
+            counted = _block_transactions(base, row, lit, scale, buffer)
+            known[shift, 0], known[shift, 1], known[shift, 2], known[shift, 3] = counted
         for i in range(4):
-            sums[i] += known[shift, i]
+            sums[i] += known[shift, i] * weight[b]
     return sums[0], sums[1], sums[2], sums[3]

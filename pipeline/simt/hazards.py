@@ -19,12 +19,13 @@ WAR = "write_after_read"
 WAW = "write_after_write"
 COLLISION = "store_collision"
 UNINITIALISED = "uninitialised_read"
+IN_FLIGHT = "unfinished_copy"
 DIVERGENT_BARRIER = "divergent_barrier"
 
-ACCESS_KINDS = (RAW, WAR, WAW, COLLISION, UNINITIALISED)
+ACCESS_KINDS = (RAW, WAR, WAW, COLLISION, UNINITIALISED, IN_FLIGHT)
 """Kinds that one access can show, in the order of the rows of a report array."""
 
-RACES = (RAW, WAR, WAW, COLLISION)
+RACES = (RAW, WAR, WAW, COLLISION, IN_FLIGHT)
 """Kinds that make ``race_count``: without a rule about order the result is open."""
 
 KINDS = (*ACCESS_KINDS, DIVERGENT_BARRIER)
@@ -35,6 +36,7 @@ _EXPLAINED = {
     WAW: "overwrites what {other} wrote since the last barrier",
     COLLISION: "stores two lanes' values to one address; which one stays is open",
     UNINITIALISED: "reads an element that nobody has written",
+    IN_FLIGHT: "touches an element whose asynchronous copy has not been waited for",
     DIVERGENT_BARRIER: "waits at a barrier that other threads of the block do not reach",
 }
 

@@ -27,10 +27,11 @@ class Part:
     arithmetic, and lets accounting recognise an access pattern that it has counted before.
     """
 
-    __slots__ = ("_known", "array")
+    __slots__ = ("_known", "array", "high", "low")
 
     def __init__(self, array: IntArray) -> None:
         self.array = array
+        self.low, self.high = int(array.min()), int(array.max())
         self._known: dict[tuple[int, int], tuple[Part | None, Part]] = {}
 
     def scaled(self, factor: int) -> Part:
@@ -216,21 +217,34 @@ class Lanes:
         """Compare thread by thread."""
         return self._elementwise(other, operator.ne)
 
+    def _ordered(self, other: Any, op: Operator) -> Any:
+        """Compare thread by thread, or once if all threads are on the same side of a number."""
+        if isinstance(other, (int, np.integer)):
+            low = op(self.const + sum(part.low for part in self._parts()), other)
+            high = op(self.const + sum(part.high for part in self._parts()), other)
+            if low == high:
+                return np.full((1, 1), low)
+        return self._elementwise(other, op)
+
+    def _parts(self) -> list[Part]:
+        """Return the parts that are there."""
+        return [part for part in (self.block, self.thread) if part is not None]
+
     def __lt__(self, other: Any) -> Any:
         """Compare thread by thread."""
-        return self._elementwise(other, operator.lt)
+        return self._ordered(other, operator.lt)
 
     def __le__(self, other: Any) -> Any:
         """Compare thread by thread."""
-        return self._elementwise(other, operator.le)
+        return self._ordered(other, operator.le)
 
     def __gt__(self, other: Any) -> Any:
         """Compare thread by thread."""
-        return self._elementwise(other, operator.gt)
+        return self._ordered(other, operator.gt)
 
     def __ge__(self, other: Any) -> Any:
         """Compare thread by thread."""
-        return self._elementwise(other, operator.ge)
+        return self._ordered(other, operator.ge)
 
 
 def _sum(left: Part | None, right: Part | None, sign: int) -> Part | None:

@@ -1,8 +1,9 @@
 """Run a kernel over its whole grid, batch by batch."""
 
 import inspect
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -10,7 +11,9 @@ from numpy.typing import NDArray
 
 from pipeline.errors import LaunchError
 from pipeline.simt.accounting import Accounting
-from pipeline.simt.block import Block, Triple
+from pipeline.simt.batch import Triple
+from pipeline.simt.block import Block
+from pipeline.simt.counting_block import CountingBlock
 from pipeline.simt.hazards import Hazard
 from pipeline.simt.memory import GlobalArray
 from pipeline.vocab.counters import COUNTERS
@@ -21,6 +24,9 @@ specifications)."""
 
 BATCH_LANES = 32_768
 """Threads that run together: their registers and indices stay in a core's cache."""
+
+COUNTING_LANES = 1 << 24
+"""Threads that are counted together; indices that do not split into parts take 128 MiB then."""
 
 
 @dataclass(frozen=True)
@@ -71,19 +77,53 @@ def launch(
     LaunchError
         If a size is not positive, or a block has more than 1024 threads.
     """
-    grid3, block3 = _three("grid", grid), _three("block", block)
-    threads, blocks = int(np.prod(block3)), int(np.prod(grid3))
-    if threads > MAX_THREADS:
-        raise LaunchError(
-            f"block {block3} has {threads} threads, allowed are at most {MAX_THREADS}; use smaller "
-            f"blocks or more work per thread"
-        )
+    grid3, block3 = _sizes(grid, block)
+    numbers = np.arange(int(np.prod(grid3)), dtype=np.int64)
+    return _run(Block, kernel, grid3, block3, [numbers], args, rule, batch_lanes)
+
+
+def count(
+    kernel: Callable[..., None],
+    grid: int | tuple[int, ...],
+    block: int | tuple[int, ...],
+    *args: Any,
+    rule: str = "lecture",
+    batch_lanes: int = COUNTING_LANES,
+) -> Launched:
+    """Count what :func:`launch` would count, exactly and without values.
+
+    Arrays are only checked for bounds, and their contents stay as they are. To count at a size
+    whose arrays would not fit into memory, pass :class:`GlobalArray` objects made by
+    :meth:`GlobalArray.without_values`.
+
+    Raises
+    ------
+    ModelError
+        If an index or a branch depends on data.
+    """
+    grid3, block3 = _sizes(grid, block)
+    return _run(CountingBlock, kernel, grid3, block3, _regions(grid3), args, rule, batch_lanes)
+
+
+def _run(
+    front: type[Block],
+    kernel: Callable[..., None],
+    grid: Triple,
+    block: Triple,
+    regions: Sequence[NDArray[np.int64]],
+    args: tuple[Any, ...],
+    rule: str,
+    batch_lanes: int,
+) -> Launched:
+    """Run the blocks of each region in batches of at most ``batch_lanes`` threads."""
     accounting = Accounting(rule)
     arguments = _arguments(kernel, args)
+    threads = int(np.prod(block))
     batch = max(1, batch_lanes // threads)
-    for first in range(0, blocks, batch):
-        count = min(batch, blocks - first)
-        kernel(Block(accounting, grid3, block3, first, count), *arguments)
+    for numbers in regions:
+        for first in range(0, len(numbers), batch):
+            kernel(front(accounting, grid, block, numbers[first : first + batch]), *arguments)
+    blocks = sum(map(len, regions))
     accounting.counters["blocks"] += blocks
     accounting.counters["threads"] += blocks * threads
     return Launched(
@@ -91,6 +131,30 @@ def launch(
         dict(accounting.hazard_counts),
         tuple(accounting.reports),
     )
+
+
+def _regions(grid: Triple) -> list[NDArray[np.int64]]:
+    """Cut a grid into its inside and its far edges.
+
+    A kernel that guards its bounds does so with the last blocks along an axis. Within a region all
+    blocks then take the same branches, and one mask stands for all of them.
+    """
+    number = np.arange(int(np.prod(grid)), dtype=np.int64).reshape(grid[::-1])
+    cuts = [(slice(0, size - 1), slice(size - 1, size)) for size in grid[::-1]]
+    regions = [number[where].ravel() for where in product(*cuts)]
+    return [region for region in regions if region.size]
+
+
+def _sizes(grid: int | tuple[int, ...], block: int | tuple[int, ...]) -> tuple[Triple, Triple]:
+    """Complete and check the sizes of a launch."""
+    grid3, block3 = _three("grid", grid), _three("block", block)
+    threads = int(np.prod(block3))
+    if threads > MAX_THREADS:
+        raise LaunchError(
+            f"block {block3} has {threads} threads, allowed are at most {MAX_THREADS}; use smaller "
+            f"blocks or more work per thread"
+        )
+    return grid3, block3
 
 
 def _three(name: str, size: int | tuple[int, ...]) -> Triple:

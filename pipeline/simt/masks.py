@@ -7,7 +7,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from pipeline.errors import LaunchError
+from pipeline.errors import LaunchError, ModelError
+from pipeline.simt.unknown import Unknown
 
 WARP = 32
 
@@ -65,6 +66,11 @@ class Mask:
         LaunchError
             If the condition is not a truth value per thread.
         """
+        if isinstance(condition, Unknown):
+            raise ModelError(
+                "a branch depends on data, which counting without values does not know; simulate "
+                "this kernel in full"
+            )
         holds = np.atleast_2d(np.asarray(condition))
         threads = self.active.shape[1]
         if holds.dtype != np.bool_ or holds.shape not in {
@@ -76,7 +82,10 @@ class Mask:
             )
         if holds.all():
             return self
-        return Mask(np.ascontiguousarray(self.active & holds), self.blocks)
+        active = np.ascontiguousarray(np.broadcast_to(self.active & holds, (len(holds), threads)))
+        if len(active) > 1 and (active == active[0]).all():
+            active = active[:1].copy()
+        return Mask(active, self.blocks)
 
     def divided_by(self, inner: "Mask") -> int:
         """Count the warps that have active lanes on both sides of the branch into ``inner``."""

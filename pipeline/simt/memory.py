@@ -40,6 +40,11 @@ class GlobalArray:
     name: str
     flat: NDArray[Any]
 
+    @classmethod
+    def without_values(cls, name: str, size: int, dtype: DTypeLike) -> "GlobalArray":
+        """Make an array that takes no memory, for counting."""
+        return cls(name, np.broadcast_to(np.zeros(1, dtype), (size,)))
+
     @property
     def size(self) -> int:
         """Number of elements."""

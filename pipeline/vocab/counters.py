@@ -62,6 +62,12 @@ COUNTERS = {
         "bytes that threads asked of global memory, loads and stores",
         "smsp__sass_data_bytes_mem_global.sum",
     ),
+    "ldgsts_instr": Variable(
+        "1",
+        "asynchronous copy warp instructions (cp.async); their sectors and lines count as loads, "
+        "their wavefronts as stores",
+        "smsp__inst_executed_op_ldgsts.sum",
+    ),
     "smem_instr": Variable(
         "1", "shared load and store warp instructions", "smsp__sass_inst_executed_op_shared.sum"
     ),

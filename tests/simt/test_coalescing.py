@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pipeline.simt.coalescing import LINE_BYTES, SECTOR_BYTES, segments_per_warp
-from pipeline.simt.coalescing_fast import nothing_known, transactions
+from pipeline.simt.coalescing_fast import every_block, nothing_known, shifts, transactions
 from tests.strategies import warps
 
 LANE = np.arange(32)[None, :]
@@ -56,10 +56,10 @@ def test_segments__lane_order_is_irrelevant(warp, order):
     st.integers(0, 9),
     st.sampled_from([1, 2, 4, 8]),
 )
-def test_transactions__compiled_twin_agrees(lanes, shifts, const, scale):
+def test_transactions__compiled_twin_agrees(lanes, offsets, const, scale):
     thread = np.concatenate([address for address, _ in lanes], axis=1)
     active = np.concatenate([lit for _, lit in lanes], axis=1)
-    block = np.array(shifts, np.int64)[:, None]
+    block = np.array(offsets, np.int64)[:, None]
     address = ((const + block + thread) * scale).reshape(-1, 32)
     lit = np.repeat(active, len(block), axis=0).reshape(-1, 32)
     expected = (
@@ -69,9 +69,11 @@ def test_transactions__compiled_twin_agrees(lanes, shifts, const, scale):
         int(segments_per_warp(address, lit, LINE_BYTES).sum()),
     )
     known = nothing_known()
-    assert transactions(const, block, thread, active, scale, known) == expected
+    few = shifts(block, scale)
+    assert few.weight.sum() == len(block)
+    assert transactions(const, *few, thread, active, scale, known) == expected
     # The second time the counts come out of the table.
-    assert transactions(const, block, thread, active, scale, known) == expected
+    assert transactions(const, *few, thread, active, scale, known) == expected
     # As many rows of indices as blocks, instead of one shifted row.
-    rows = block + thread
-    assert transactions(const, block * 0, rows, active, scale, nothing_known()) == expected
+    each = every_block(block * 0)
+    assert transactions(const, *each, block + thread, active, scale, nothing_known()) == expected

@@ -1,0 +1,54 @@
+"""Bring tiles of A and B into shared memory with 128-bit loads, as k06 and its successors do.
+
+The tile of A is stored transposed, ``a_tile[k * bm + row]``, so that the values that a thread
+multiplies stand side by side. All functions serve ``threads`` threads, numbered by ``thread``.
+"""
+
+from pipeline.simt.block import Block
+from pipeline.simt.lanes import Lanes
+from pipeline.simt.memory import GlobalArray, SharedArray
+
+QUAD = 4
+
+
+def rounds_fit(threads: int, rows: int, cols: int) -> bool:
+    """Say whether ``threads`` 128-bit loads cover a (rows, cols) tile in rounds of whole rows."""
+    per_row = cols // QUAD
+    return cols % QUAD == 0 and threads % per_row == 0 and rows % (threads // per_row) == 0
+
+
+def stage_a(
+    blk: Block,
+    a: GlobalArray,
+    a_tile: SharedArray,
+    origin: Lanes,
+    pitch: int,
+    bm: int,
+    bk: int,
+    thread: Lanes,
+    threads: int,
+) -> None:
+    """Store the (bm, bk) tile of A whose first element is ``origin``, transposed: 4 STS.32."""
+    row, col = thread // (bk // QUAD), thread % (bk // QUAD) * QUAD
+    for r in range(0, bm, threads // (bk // QUAD)):
+        quad = blk.load(a, origin + (row + r) * pitch + col, width=QUAD)
+        for q in range(QUAD):
+            blk.sstore(a_tile, (col + q) * bm + row + r, quad[..., q])
+
+
+def stage_b(
+    blk: Block,
+    b: GlobalArray,
+    b_tile: SharedArray,
+    origin: Lanes,
+    pitch: int,
+    bk: int,
+    bn: int,
+    thread: Lanes,
+    threads: int,
+) -> None:
+    """Store the (bk, bn) tile of B whose first element is ``origin`` as it is: 1 STS.128."""
+    row, col = thread // (bn // QUAD), thread % (bn // QUAD) * QUAD
+    for r in range(0, bk, threads // (bn // QUAD)):
+        quad = blk.load(b, origin + (row + r) * pitch + col, width=QUAD)
+        blk.sstore(b_tile, (row + r) * bn + col, quad, width=QUAD)

@@ -1,0 +1,169 @@
+"""A batch of blocks: who the threads are, which of them are active, what they touch."""
+
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import PurePath
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pipeline.errors import LaunchError, MisalignedError, ModelError, OutOfRangeError
+from pipeline.simt.access import Access
+from pipeline.simt.accounting import Accounting
+from pipeline.simt.lanes import Lanes, Part
+from pipeline.simt.masks import Mask
+from pipeline.simt.memory import GlobalArray, SharedArray
+from pipeline.simt.unknown import Unknown
+
+WIDTHS = (1, 2, 4)
+MAX_BYTES = 16
+Index = Any
+Triple = tuple[int, int, int]
+
+
+class Batch:
+    """Coordinates and branches of the blocks that run together.
+
+    Attributes
+    ----------
+    tid, tx, ty, tz
+        Thread number in the block and thread index along x, y and z; x varies fastest.
+    bx, by, bz
+        Block index along x, y and z.
+    bdx, bdy, bdz, gdx, gdy, gdz
+        Threads per block, and blocks per grid, along x, y and z.
+    warp, lane
+        ``tid // 32`` and ``tid % 32``.
+    n_threads
+        Threads per block.
+    """
+
+    def __init__(
+        self, accounting: Accounting, grid: Triple, block: Triple, numbers: NDArray[np.int64]
+    ) -> None:
+        """Make the blocks with these ``numbers``, counted through the grid with x fastest."""
+        self.gdx, self.gdy, self.gdz = grid
+        self.bdx, self.bdy, self.bdz = block
+        self.n_threads = self.bdx * self.bdy * self.bdz
+        self.n_blocks = len(numbers)
+        self.tid = Lanes(0, None, Part(np.arange(self.n_threads, dtype=np.int64)[None, :]))
+        self.tx = self.tid % self.bdx
+        self.ty = self.tid // self.bdx % self.bdy
+        self.tz = self.tid // (self.bdx * self.bdy)
+        self.warp, self.lane = self.tid // 32, self.tid % 32
+        number = Lanes(0, Part(numbers[:, None]), None)
+        self.bx = number % self.gdx
+        self.by = number // self.gdx % self.gdy
+        self.bz = number // (self.gdx * self.gdy)
+        self._accounting = accounting
+        self._epoch = np.zeros(self.n_blocks, np.int32)
+        self._no_block = np.zeros((self.n_blocks, 1), np.int64)
+        self._no_thread = np.zeros((1, self.n_threads), np.int64)
+        self._mask = Mask.full(self.n_blocks, self.n_threads)
+
+    @contextmanager
+    def where(self, condition: Any) -> Iterator[None]:
+        """Let only the threads for which ``condition`` holds run what follows."""
+        outer = self._mask
+        self._mask = outer.narrowed(condition)
+        self._accounting.counters["divergent_branches"] += outer.divided_by(self._mask)
+        try:
+            yield
+        finally:
+            self._mask = outer
+
+    # ---------- behind the instructions ----------
+
+    def _access(
+        self,
+        index: Index,
+        array: GlobalArray | SharedArray,
+        width: int,
+        repeat: int = 1,
+        step: int = 1,
+    ) -> Access:
+        """Bring an index to the parts that accounting works on."""
+        if width not in WIDTHS or width * array.flat.itemsize > MAX_BYTES:
+            raise LaunchError(
+                f"{source()}: width {width} of {array.flat.itemsize}-byte elements of "
+                f"{array.name}; allowed are widths 1, 2 and 4 with at most {MAX_BYTES} bytes"
+            )
+        if repeat < 1 or step < 1:
+            raise LaunchError(f"{source()}: repeat {repeat}, step {step} must be at least 1")
+        const, block, thread = self._parts(index)
+        active = self._mask.active
+        same = block is None and len(thread) == 1 and len(active) == 1
+        block = self._no_block if block is None else block
+        return Access(const, block, thread, active, width, same, repeat, step if repeat > 1 else 0)
+
+    def _parts(self, index: Index) -> tuple[int, NDArray[np.int64] | None, NDArray[np.int64]]:
+        """Split an index into const, block and thread parts of the shapes that accounting takes."""
+        if isinstance(index, Lanes):
+            return (
+                index.const,
+                None if index.block is None else index.block.array,
+                self._no_thread if index.thread is None else index.thread.array,
+            )
+        if isinstance(index, Unknown):
+            raise ModelError(
+                f"{source()}: an index depends on data, which counting without values does not "
+                f"know; simulate this kernel in full"
+            )
+        values = np.atleast_2d(np.asarray(index))
+        if values.dtype.kind not in "iu":
+            raise LaunchError(f"{source()}: an index is an integer, not {values.dtype}")
+        allowed = {(a, b) for a in (1, self.n_blocks) for b in (1, self.n_threads)}
+        if values.shape not in allowed:
+            raise LaunchError(
+                f"{source()}: an index has shape {values.shape}, expected (blocks, threads) = "
+                f"{(self.n_blocks, self.n_threads)}, or 1 along either axis"
+            )
+        if values.shape[1] == 1:
+            return 0, values.astype(np.int64) + self._no_block, self._no_thread
+        return 0, None, np.ascontiguousarray(values, np.int64)
+
+    def _fault(
+        self, array: GlobalArray | SharedArray, access: Access, position: int
+    ) -> OutOfRangeError | MisalignedError:
+        """Describe the access of the thread at ``position``, which is not allowed."""
+        row, thread = divmod(position, self.n_threads)
+        offsets = access.thread[row if len(access.thread) > 1 else 0]
+        first = int(access.const + access.block[row, 0] + offsets[thread])
+        width = access.width
+        tried = [first + number * access.step for number in range(access.repeat)]
+        outside = [index for index in tried if index < 0 or index + width > array.size]
+        where = (
+            f"{source()}: block {self._block_index(row)}, thread {thread} (warp {thread // 32}, "
+            f"lane {thread % 32})"
+        )
+        if outside:
+            what = f"index {outside[0]}" if width == 1 else f"{width} elements at {outside[0]}"
+            return OutOfRangeError(f"{where}: {what} of {array.name}, which holds {array.size}")
+        wrong = next(index for index in tried if index % width)
+        return MisalignedError(
+            f"{where}: vector access of width {width} to {array.name} at index {wrong}; the index "
+            f"must be a multiple of {width}"
+        )
+
+    def _block_index(self, row: int) -> Triple:
+        """Index along x, y and z of a block of the batch."""
+        x, y, z = (
+            np.broadcast_to(np.asarray(b), (self.n_blocks, 1)) for b in (self.bx, self.by, self.bz)
+        )
+        return int(x[row, 0]), int(y[row, 0]), int(z[row, 0])
+
+    def _locate(self) -> tuple[NDArray[np.int64], str]:
+        """Give all block indices of the batch and the kernel's line that runs now."""
+        index = [self._block_index(row) for row in range(self.n_blocks)]
+        return np.array(index, np.int64), source()
+
+
+def source() -> str:
+    """Return file name and line of the innermost frame outside this package."""
+    here = PurePath(__file__).parent
+    frame = sys._getframe(1)
+    while frame.f_back and PurePath(frame.f_code.co_filename).parent == here:
+        frame = frame.f_back
+    return f"{PurePath(frame.f_code.co_filename).name}:{frame.f_lineno}"
