@@ -1,5 +1,7 @@
 """The block model without values: what a kernel would do, whatever its arrays hold."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 from numpy.typing import DTypeLike, NDArray
@@ -8,6 +10,10 @@ from pipeline.simt.access import Access
 from pipeline.simt.block import Block
 from pipeline.simt.memory import GlobalArray, SharedArray
 from pipeline.simt.unknown import Unknown
+
+
+class BlocksDifferError(Exception):
+    """Blocks of one batch take different branches; never leaves ``pipeline.simt.launch``."""
 
 
 class CountingBlock(Block):
@@ -49,3 +55,18 @@ class CountingBlock(Block):
     ) -> None:
         """Check the access."""
         self._check(array, access)
+
+
+class UniformBlock(CountingBlock):
+    """A :class:`CountingBlock` that takes only batches in which all blocks take the same branches.
+
+    Then one mask stands for all, and a grid costs hardly more than a block.
+    """
+
+    @contextmanager
+    def where(self, condition: Any) -> Iterator[None]:
+        """Let only the threads for which ``condition`` holds run what follows."""
+        with super().where(condition):
+            if len(self._mask.active) > 1:
+                raise BlocksDifferError
+            yield

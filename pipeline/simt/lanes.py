@@ -224,6 +224,10 @@ class Lanes:
             high = op(self.const + sum(part.high for part in self._parts()), other)
             if low == high:
                 return np.full((1, 1), low)
+            if self.block is not None and self.thread is not None:
+                # Few values of the block part stand for many blocks.
+                values, place = np.unique(self.block.array[:, 0], return_inverse=True)
+                return op(self.const + values[:, None] + self.thread.array, other)[place]
         return self._elementwise(other, op)
 
     def _parts(self) -> list[Part]:

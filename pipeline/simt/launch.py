@@ -13,7 +13,7 @@ from pipeline.errors import LaunchError
 from pipeline.simt.accounting import Accounting
 from pipeline.simt.batch import Triple
 from pipeline.simt.block import Block
-from pipeline.simt.counting_block import CountingBlock
+from pipeline.simt.counting_block import BlocksDifferError, CountingBlock, UniformBlock
 from pipeline.simt.hazards import Hazard
 from pipeline.simt.memory import GlobalArray
 from pipeline.vocab.counters import COUNTERS
@@ -102,7 +102,12 @@ def count(
         If an index or a branch depends on data.
     """
     grid3, block3 = _sizes(grid, block)
-    return _run(CountingBlock, kernel, grid3, block3, _regions(grid3), args, rule, batch_lanes)
+    whole = [np.arange(int(np.prod(grid3)), dtype=np.int64)]
+    try:
+        return _run(UniformBlock, kernel, grid3, block3, whole, args, rule, batch_lanes)
+    except BlocksDifferError:
+        regions = _regions(grid3)
+        return _run(CountingBlock, kernel, grid3, block3, regions, args, rule, batch_lanes)
 
 
 def _run(
