@@ -1,6 +1,7 @@
 """The looks of all figures: colours, type, and placing of labels."""
 
 from collections.abc import Sequence
+from textwrap import fill
 from typing import Any
 
 from matplotlib.artist import Artist
@@ -42,6 +43,10 @@ STYLE: dict[str, Any] = {
     # A dollar sign in a label is a dollar sign.
     "text.parse_math": False,
 }
+
+# What fits above a figure in one row, and what an entry takes besides its label.
+LEGEND_CHARACTERS = 120
+ENTRY_CHARACTERS = 6
 
 _RESOURCES = {
     "fma": ("FP32", BLUE),
@@ -152,9 +157,22 @@ def rate_ticks(axis: Axis) -> None:
 
 
 def legend_above(figure: Figure | SubFigure, panels: Sequence[Axes], columns: int = 3) -> None:
-    """Put one legend above all panels, each label once, in the order of drawing."""
+    """Put one legend above all panels, each label once, in the order of drawing.
+
+    Parameters
+    ----------
+    figure
+        Whole figure, or part of one.
+    panels
+        Panels whose marks and lines have labels.
+    columns
+        Most entries in one row; fewer where labels are long.
+    """
     handles: dict[str, Artist] = {}
     for axes in panels:
         for handle, label in zip(*axes.get_legend_handles_labels(), strict=True):
             handles.setdefault(label, handle)
-    figure.legend(handles.values(), handles.keys(), loc="outside upper left", ncols=columns)
+    labels = [fill(label, LEGEND_CHARACTERS - ENTRY_CHARACTERS) for label in handles]
+    entry = ENTRY_CHARACTERS + max(map(len, labels), default=0)
+    columns = max(1, min(columns, LEGEND_CHARACTERS // entry))
+    figure.legend(handles.values(), labels, loc="outside upper left", ncols=columns)

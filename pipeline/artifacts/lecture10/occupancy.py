@@ -50,6 +50,9 @@ RESIDENT = ("blocks_per_sm", "warps_per_sm", "occupancy", "limited_by")
 # thread can have fewer than 16 in practice, nor more than 255.
 REGISTERS = (*range(16, 255, 8), 255)
 
+# Width of a name on the axis of registers.
+TAG_REGISTERS = 60
+
 
 def table(occupancy: xr.Dataset, gpus: xr.Dataset) -> pd.DataFrame:
     """Tabulate residency, one row per kernel and GPU.
@@ -130,7 +133,7 @@ def draw(frame: pd.DataFrame, figure: Figure) -> None:
         for rank, (_, group) in enumerate(panel.groupby("gpus", sort=False)):
             _draw_group(axes, group, *looks[rank % len(looks)])
         _tag_kernels(axes, panel[panel["kernel"].notna()])
-        axes.set(title=f"{block:,} threads per block", ylim=(0, 1.16))
+        axes.set(title=f"{block:,} threads per block", ylim=(0, 1.3))
         axes.yaxis.set_major_formatter(lambda value, _: f"{value:.0%}")
         axes.set_yticks([0, 0.25, 0.5, 0.75, 1])
         axes.set_xticks([32, 64, 128, 192, 255])
@@ -155,11 +158,15 @@ def _draw_group(axes: Axes, group: pd.DataFrame, dash: str, colour: str) -> None
 
 
 def _tag_kernels(axes: Axes, marks: pd.DataFrame) -> None:
-    """Name the kernels above their marks."""
+    """Name the kernels above their marks; a name beside another one goes higher."""
+    line, right, last = 0, -np.inf, np.nan
     for _, there in marks.groupby("registers_per_thread"):
+        registers, top = there["registers_per_thread"].iloc[0], there["occupancy"].max()
+        line = line + 1 if registers < right and top == last else 0
+        right, last = registers + TAG_REGISTERS, top
         axes.annotate(
             ", ".join(dict.fromkeys(tag(kernel) for kernel in there["kernel"])),
-            (there["registers_per_thread"].iloc[0], there["occupancy"].max()),
-            xytext=(3, 5),
+            (registers, top),
+            xytext=(3, 5 + 11 * line),
             textcoords="offset points",
         )
