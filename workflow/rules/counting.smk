@@ -1,4 +1,7 @@
 # What the kernels do, counted at small sizes and carried to large ones.
+#
+# Snakemake compares the values of params without their names: two numbers that change places would
+# go unnoticed. So numbers stand in settings, by name.
 
 
 wildcard_constraints:
@@ -17,8 +20,7 @@ rule simulate:
     params:
         module=lambda wildcards: parameters.kernel_module(wildcards.kernel),
         options=lambda wildcards: SETTINGS.kernels[wildcards.kernel],
-        sizes=SETTINGS.counting.sizes,
-        seed=SETTINGS.counting.seed,
+        settings=dict(sizes=SETTINGS.counting.sizes, seed=SETTINGS.counting.seed),
         code=lambda wildcards: code_digest(
             "workflow/scripts/simulate.py", parameters.kernel_module(wildcards.kernel)
         ),
@@ -52,8 +54,7 @@ rule hazards:
         "../../environment.yml"
     params:
         variants=parameters.hazard_variants(SETTINGS.kernels),
-        sizes=SETTINGS.hazards.sizes,
-        seed=SETTINGS.counting.seed,
+        settings=dict(sizes=SETTINGS.hazards.sizes, seed=SETTINGS.counting.seed),
         code=code_digest("workflow/scripts/hazards.py"),
         versions=library_versions(),
     script:
@@ -70,9 +71,11 @@ rule extrapolation:
     conda:
         "../../environment.yml"
     params:
-        sizes=SETTINGS.extrapolation.sizes,
-        held_out=SETTINGS.counting.held_out,
-        per_fma_base=SETTINGS.counting.per_fma_base,
+        settings=dict(
+            sizes=SETTINGS.extrapolation.sizes,
+            held_out=SETTINGS.counting.held_out,
+            per_fma_base=SETTINGS.counting.per_fma_base,
+        ),
         code=code_digest("workflow/scripts/extrapolation.py"),
         versions=library_versions(),
     script:

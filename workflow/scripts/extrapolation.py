@@ -6,10 +6,5 @@ from pipeline.counting.extrapolate import extrapolate
 runlog.start(snakemake.log[0])
 
 counts = store.read(snakemake.input[0])
-result = extrapolate(
-    counts,
-    snakemake.params.sizes,
-    snakemake.params.held_out,
-    snakemake.params.per_fma_base,
-)
+result = extrapolate(counts, **snakemake.params.settings)
 store.write(result, snakemake.output[0])

@@ -9,5 +9,5 @@ from pipeline.kernels.k03_smem import Options
 runlog.start(snakemake.log[0])
 
 variants = TypeAdapter(dict[str, Options]).validate_python(snakemake.params.variants)
-result = hazards(variants, snakemake.params.sizes, snakemake.params.seed)
+result = hazards(variants, **snakemake.params.settings)
 store.write(result, snakemake.output[0])

@@ -9,5 +9,5 @@ runlog.start(snakemake.log[0])
 
 kernel = import_module(snakemake.params.module).KERNEL
 options = kernel.options(**snakemake.params.options)
-counts = simulate(kernel, options, snakemake.params.sizes, snakemake.params.seed)
+counts = simulate(kernel, options, **snakemake.params.settings)
 store.write(counts, snakemake.output[0])

@@ -1,0 +1,116 @@
+"""What the configuration hands to the workflow: plain values, files, stores."""
+
+import ast
+from pathlib import Path
+
+import pytest
+import xarray as xr
+import yaml
+from pydantic import TypeAdapter
+
+from pipeline.artifacts.catalog import CATALOG
+from pipeline.config import artifact_plan, parameters
+from pipeline.config.load import load
+from pipeline.hardware.gpus import gpus
+from pipeline.hardware.occupancy import OCCUPANCY_FIGURES
+from pipeline.hardware.sheet import Sheet, load_sheets
+from pipeline.kernels.registry import KERNELS
+
+CHECKOUT = Path(__file__).resolve().parent.parent
+ARTIFACTS = [
+    (f"lecture{number}", artifact) for number, held in CATALOG.items() for artifact in held
+]
+
+
+@pytest.fixture(scope="module")
+def config():
+    return load(yaml.safe_load((CHECKOUT / "config/config.yaml").read_text(encoding="utf-8")))
+
+
+@pytest.fixture(scope="module")
+def sheets(config):
+    return load_sheets(CHECKOUT / "data/gpus", config.gpus)
+
+
+def is_plain(value):
+    """Whether the value's text says all of it, as Snakemake needs it."""
+    return ast.literal_eval(repr(value)) == value
+
+
+def test_sheet_values__are_plain_and_read_back_as_the_same_sheets(sheets):
+    values = parameters.sheet_values(sheets)
+    assert is_plain(values)
+    again = TypeAdapter(dict[str, Sheet]).validate_python(values)
+    assert gpus(again).identical(gpus(sheets))
+
+
+def test_occupancy_figures__are_plain_and_hold_nothing_else(sheets):
+    values = parameters.occupancy_figures(sheets)
+    assert is_plain(values)
+    figures = xr.Dataset.from_dict(values)
+    assert set(figures.variables) == {"gpu", *OCCUPANCY_FIGURES}
+    assert figures.equals(gpus(sheets)[list(OCCUPANCY_FIGURES)].reset_coords(drop=True))
+
+
+def test_launch_values__are_plain_and_follow_the_options():
+    values = parameters.launch_values({"k03_smem": {"bs": 16}, "k01_naive": {}})
+    assert is_plain(values)
+    assert list(values) == ["k03_smem", "k01_naive"]
+    assert values["k03_smem"]["threads_per_block"] == 256
+
+
+def test_kernel_module__holds_the_kernel():
+    for name, kernel in KERNELS.items():
+        assert parameters.kernel_module(name) == f"pipeline.kernels.{kernel.id}"
+
+
+def test_hazard_variants__keep_the_other_options():
+    variants = parameters.hazard_variants({"k03_smem": {"bs": 16, "drop_sync": "none"}})
+    assert variants == {
+        "k03_smem": {"bs": 16, "drop_sync": "none"},
+        "k03_smem_no_first_sync": {"bs": 16, "drop_sync": "first"},
+        "k03_smem_no_second_sync": {"bs": 16, "drop_sync": "second"},
+    }
+
+
+def test_hazard_variants__do_not_need_the_kernel_on_the_ladder():
+    assert parameters.hazard_variants({})["k03_smem_no_first_sync"] == {"drop_sync": "first"}
+
+
+@pytest.mark.parametrize(("lecture", "artifact"), ARTIFACTS)
+def test_artifact__needs_stores_and_settings_that_there_are(config, lecture, artifact):
+    made = {
+        f"results/{name}.zarr"
+        for name in (
+            "counts",
+            "extrapolation",
+            "gpus",
+            "hazards",
+            "measured",
+            "occupancy",
+            "predictions",
+        )
+    }
+    assert set(artifact_plan.needs(lecture, artifact).values()) <= made
+    assert is_plain(artifact_plan.settings(config, lecture, artifact))
+
+
+def test_files__list_every_format_of_every_artifact():
+    files = artifact_plan.files("lecture10")
+    for artifact in artifact_plan.ids("table"):
+        for suffix in ("csv", "md", "html", "tex"):
+            assert f"results/lecture10/tables/{artifact}.{suffix}" in files
+    for artifact in artifact_plan.ids("figure"):
+        for suffix in ("svg", "png", "csv"):
+            assert f"results/lecture10/figures/{artifact}.{suffix}" in files
+    assert len(files) == len(set(files))
+
+
+def test_files__leave_no_artifact_out():
+    shown = {*artifact_plan.ids("table"), *artifact_plan.ids("figure")}
+    assert shown == {artifact for _, artifact in ARTIFACTS}
+
+
+def test_summary__counts_or_says_that_there_is_nothing():
+    assert " tables and " in artifact_plan.summary("lecture10")
+    assert artifact_plan.summary("lecture99").startswith("lecture99 has no tables or figures")

@@ -1,0 +1,63 @@
+"""What a job leaves in its log, and what it shows."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+CHECKOUT = Path(__file__).resolve().parent.parent
+
+
+@pytest.fixture
+def job(tmp_path):
+    """Run statements after ``runlog.start``; gives exit code, terminal and log."""
+
+    def run(statements):
+        log = tmp_path / "logs" / "job.log"
+        program = f"from pipeline import runlog\nrunlog.start({str(log)!r})\n{statements}"
+        done = subprocess.run(
+            [sys.executable, "-c", program],
+            cwd=CHECKOUT,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        return done.returncode, done.stdout + done.stderr, log.read_text(encoding="utf-8")
+
+    return run
+
+
+def test_start__output_goes_to_the_log_and_not_to_the_terminal(job):
+    code, terminal, log = job(
+        "import os, sys, warnings\n"
+        "print('said')\n"
+        "warnings.warn('warned')\n"
+        "sys.stdout.flush()\n"
+        "os.system('echo child')"
+    )
+    assert (code, terminal) == (0, "")
+    assert all(word in log for word in ("said", "warned", "child"))
+
+
+def test_start__a_mistake_is_one_message_on_the_terminal_and_a_traceback_in_the_log(job):
+    code, terminal, log = job(
+        "from pipeline.errors import DataError\nraise DataError('a.yaml: wrong\\n  and more')"
+    )
+    assert code == 1
+    assert terminal.strip() == "ERROR a.yaml: wrong\n  and more"
+    assert "Traceback" in log
+    assert "a.yaml: wrong" in log
+
+
+def test_start__a_bug_shows_its_traceback_in_both(job):
+    code, terminal, log = job("1 / 0")
+    assert code == 1
+    assert "Traceback" in terminal
+    assert "ZeroDivisionError" in terminal
+    assert "ZeroDivisionError" in log
+
+
+def test_start__a_new_run_replaces_the_log(job):
+    job("print('first')")
+    assert job("print('second')")[2] == "second\n"

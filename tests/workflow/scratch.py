@@ -1,0 +1,125 @@
+"""Scratch copies of the checkout in which the real workflow runs on a small configuration."""
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+import yaml
+
+CHECKOUT = Path(__file__).resolve().parents[2]
+SOURCES = ("Snakefile", "environment.yml", "profiles", "workflow", "pipeline", "config", "data")
+
+# Small tiles take small sizes; the whole workflow then takes seconds.
+SMALL = {
+    "gpus": ["rtx_a6000", "h100_sxm"],
+    "kernels": {
+        "k01_naive": {},
+        "k03_smem": {"bs": 16},
+        "k05_blocktile_2d": {"bm": 32, "bn": 32, "tm": 4, "tn": 4},
+    },
+    "counting": {"sizes": [32, 64, 96, 128, 160], "held_out": 160, "per_fma_base": 32, "seed": 0},
+    "hazards": {"sizes": [32]},
+    "extrapolation": {"sizes": [1024, 4096]},
+    "lecture10": {"gpu": "rtx_a6000", "small_n": 32, "second_n": 64, "large_n": 4096},
+}
+
+
+@dataclass(frozen=True)
+class Scratch:
+    """A copy of the checkout.
+
+    Attributes
+    ----------
+    folder
+        Where it is.
+    home
+        An empty home folder: nothing is installed for this user.
+    """
+
+    folder: Path
+    home: Path
+
+    def snakemake(self, *arguments):
+        """Run Snakemake; gives exit code and everything that a terminal would show."""
+        environment = {
+            name: value for name, value in os.environ.items() if not name.startswith("PYTHON")
+        }
+        done = subprocess.run(
+            [sys.executable, "-m", "snakemake", *arguments],
+            cwd=self.folder,
+            env=environment | {"HOME": str(self.home)},
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            check=False,
+        )
+        return done.returncode, done.stdout
+
+    def planned(self, *arguments):
+        """Jobs that would run: rule name, and what distinguishes the job from its siblings."""
+        code, shown = self.snakemake("--dry-run", "all", *arguments)
+        assert code == 0, shown
+        if "Nothing to be done" in shown:
+            return set()
+        jobs = set()
+        for block in re.split(r"^\[.*\]$", shown, flags=re.MULTILINE):
+            rule = re.search(r"^rule (\w+):$", block, flags=re.MULTILINE)
+            if rule:
+                wildcards = re.search(r"^    wildcards: (.*)$", block, flags=re.MULTILINE)
+                values = re.findall(r"=(\w+)", wildcards[1]) if wildcards else []
+                jobs.add(" ".join([rule[1], *values]))
+        assert jobs, shown
+        return jobs - {"all"}
+
+    def text(self, name):
+        return (self.folder / name).read_text(encoding="utf-8")
+
+    @contextmanager
+    def edited(self, name, old, new):
+        """Replace text of one file, for as long as the block runs."""
+        path = self.folder / name
+        before = path.read_text(encoding="utf-8")
+        assert old in before, f"{name} does not hold {old!r}"
+        path.write_text(before.replace(old, new), encoding="utf-8")
+        try:
+            yield
+        finally:
+            path.write_text(before, encoding="utf-8")
+
+    @contextmanager
+    def configured(self, **changes):
+        """Change sections of the configuration, for as long as the block runs."""
+        path = self.folder / "config/config.yaml"
+        before = path.read_text(encoding="utf-8")
+        held = yaml.safe_load(before)
+        for section, value in changes.items():
+            inner = held.get(section, {})
+            held[section] = inner | value if isinstance(value, dict) else value
+        path.write_text(yaml.safe_dump(held, sort_keys=False), encoding="utf-8")
+        try:
+            yield
+        finally:
+            path.write_text(before, encoding="utf-8")
+
+
+def copy_checkout(place):
+    """Copy what the workflow needs; compiled loops are taken along, results are not."""
+    folder, home = place / "copy", place / "home"
+    home.mkdir()
+    folder.mkdir()
+    for name in SOURCES:
+        source = CHECKOUT / name
+        if source.is_symlink():
+            (folder / name).symlink_to(source.readlink())
+        elif source.is_dir():
+            shutil.copytree(source, folder / name)
+        else:
+            shutil.copy2(source, folder / name)
+    (folder / "config/config.yaml").write_text(yaml.safe_dump(SMALL, sort_keys=False))
+    return Scratch(folder, home)

@@ -1,0 +1,234 @@
+"""Change one thing, and exactly what depends on it is made again."""
+
+import os
+import re
+import time
+from importlib import import_module
+
+import pytest
+
+from pipeline.artifacts.catalog import CATALOG
+from pipeline.config.artifact_plan import ids, needs
+from tests.workflow.scratch import SMALL
+
+pytestmark = pytest.mark.workflow
+
+KERNELS = list(SMALL["kernels"])
+# Stage -> stages that read its store.
+READ_BY = {
+    "simulate": {"counts"},
+    "counts": {"extrapolation"},
+    "extrapolation": {"predictions"},
+    "occupancy": {"predictions"},
+    "gpus": {"predictions"},
+}
+
+
+def artifacts():
+    """Every job that makes an artifact: its name in a plan, and the stores that it needs."""
+    for number in CATALOG:
+        lecture = f"lecture{number}"
+        for kind in ("table", "figure"):
+            for artifact in ids(kind, lecture):
+                stores = needs(lecture, artifact).values()
+                stages = {store.removeprefix("results/").removesuffix(".zarr") for store in stores}
+                yield f"{kind} {lecture} {artifact}", stages
+
+
+def behind(*stages):
+    """What a plan holds when these stages run: the stages after them, and what shows any."""
+    reached, waiting = set(), list(stages)
+    while waiting:
+        stage = waiting.pop()
+        reached.add(stage)
+        waiting += READ_BY.get(stage, set()) - reached
+    shown = {job for job, needed in artifacts() if needed & reached}
+    return (reached - {"simulate"}) | shown
+
+
+def of(artifact, *kinds):
+    return {f"{kind} lecture10 {artifact}" for kind in kinds}
+
+
+def sharing(setting):
+    """Jobs of artifacts that take one setting of the lecture."""
+    takers = {
+        name
+        for name, module in CATALOG[10].items()
+        if setting in import_module(module).ARTIFACT.parameters
+    }
+    return {job for job, _ in artifacts() if job.split()[-1] in takers}
+
+
+def test_all__a_second_run_has_nothing_to_do(built):
+    code, shown = built.snakemake("all")
+    assert code == 0
+    assert "Nothing to be done" in shown
+
+
+# What changes no result reruns nothing
+
+
+def test_package__comments_and_docstrings_rerun_nothing(built):
+    paths = [
+        path
+        for folder in ("pipeline", "workflow/scripts")
+        for path in (built.folder / folder).rglob("*.py")
+    ]
+    before = {path: path.read_text(encoding="utf-8") for path in paths}
+    try:
+        for path, text in before.items():
+            lines = text.rstrip("\n").splitlines()
+            lines[0] = lines[0].replace('"""', '"""Said otherwise: ', 1)
+            path.write_text("\n".join([*lines, "# a comment", ""]), encoding="utf-8")
+        assert built.planned() == set()
+    finally:
+        for path, text in before.items():
+            path.write_text(text, encoding="utf-8")
+
+
+def test_everything__touched_reruns_nothing(built):
+    # As a git checkout to another branch and back does, or a copy without time stamps.
+    now = time.time()
+    for path in built.folder.rglob("*"):
+        if ".snakemake" not in path.relative_to(built.folder).parts[:1]:
+            os.utime(path, (now, now))
+    assert built.planned() == set()
+
+
+def test_sheet__comment_reruns_nothing(built):
+    with built.edited("data/gpus/h100_sxm.yaml", "name:", "# a comment\nname:"):
+        assert built.planned() == set()
+
+
+def test_environment__comment_reruns_nothing(built):
+    with built.edited("environment.yml", "name:", "# a comment\nname:"):
+        assert built.planned() == set()
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"counting": {"sizes": [160, 128, 96, 64, 32]}},
+        {"counting": {"seed": "0"}},
+        {"kernels": {"k01_naive": None, "k03_smem": {"drop_sync": "none", "bs": 16.0}}},
+        {"kernels": {"k02_coalesced": False}},
+    ],
+    ids=["order of sizes", "number as text", "defaults spelled out", "kernel left out anyway"],
+)
+def test_config__another_spelling_reruns_nothing(built, change):
+    with built.configured(**change):
+        assert built.planned() == set()
+
+
+# What changes a result reruns what depends on it
+
+
+def test_clock__of_one_gpu_reruns_predictions_and_what_shows_them(built):
+    sheet = built.text("data/gpus/h100_sxm.yaml")
+    clock = sheet.split("clock_hz:")[1].split("value:")[1].split()[0]
+    with built.edited("data/gpus/h100_sxm.yaml", clock, "1.0e+9"):
+        planned = built.planned()
+    assert planned == behind("gpus")
+    assert "predictions" in planned
+    assert not any(job.startswith(("simulate", "counts", "occupancy")) for job in planned)
+
+
+def test_occupancy_figure__of_one_gpu_reruns_occupancy_and_what_shows_it(built):
+    name = "data/compute_capabilities.yaml"
+    table = built.text(name)
+    head, tail = table.split('"9.0"')
+    changed = re.sub(r"(max_blocks_per_sm:\s*\{?\s*value: )\d+", r"\g<1>16", tail, count=1)
+    assert changed != tail
+    with built.edited(name, table, f'{head}"9.0"{changed}'):
+        assert built.planned() == behind("gpus", "occupancy")
+
+
+def test_kernel__body_of_k05_is_counted_again_and_no_other(built):
+    name = "pipeline/kernels/k05_blocktile_2d.py"
+    with built.edited(name, "= blk.zeros(", "= 1 * blk.zeros("):
+        assert built.planned() == {"simulate k05_blocktile_2d"} | behind("simulate")
+
+
+def test_kernel__option_of_one_reruns_its_counts_and_the_occupancy(built):
+    changed = {"k05_blocktile_2d": {"bm": 32, "bn": 32, "tm": 4, "tn": 4, "vec_b": True}}
+    with built.configured(kernels=changed):
+        planned = built.planned()
+    assert planned == {"simulate k05_blocktile_2d"} | behind("simulate")
+
+
+def test_kernel__left_out_simulates_nothing(built):
+    with built.configured(kernels={"k05_blocktile_2d": False}):
+        assert built.planned() == behind("counts", "occupancy")
+
+
+def test_kernel__added_simulates_that_one(built):
+    with built.configured(kernels={"k02_coalesced": {}}):
+        assert built.planned() == {"simulate k02_coalesced"} | behind("simulate", "occupancy")
+
+
+def test_simulator__an_edit_counts_all_kernels_again(built):
+    name = "pipeline/simt/launch.py"
+    text = built.text(name)
+    with built.edited(name, text, text + "\nANOTHER = 1\n"):
+        planned = built.planned()
+    assert planned >= {f"simulate {kernel}" for kernel in KERNELS} | {"hazards"}
+    assert not planned & {"gpus", "measured"}
+
+
+def test_timing__an_edit_reruns_predictions_alone(built):
+    name = "pipeline/timing/predict.py"
+    with built.edited(name, "FLOP_PER_FMA = 2\n", "FLOP_PER_FMA = 2.0\n"):
+        assert built.planned() == behind("predictions")
+
+
+@pytest.mark.parametrize(
+    ("name", "jobs"),
+    [
+        ("workflow/scripts/occupancy.py", behind("occupancy")),
+        ("workflow/scripts/table.py", {job for job, _ in artifacts() if job.startswith("table")}),
+        ("pipeline/artifacts/lecture10/gpus.py", of("gpus", "table")),
+        ("pipeline/artifacts/lecture10/roofline.py", of("roofline", "figure")),
+        ("pipeline/artifacts/lecture10/bottlenecks.py", of("bottlenecks", "table", "figure")),
+    ],
+)
+def test_code__an_edit_reruns_its_users_alone(built, name, jobs):
+    text = built.text(name)
+    with built.edited(name, text, text + "\nANOTHER = 1\n"):
+        assert built.planned() == jobs
+
+
+@pytest.mark.parametrize(
+    ("change", "jobs"),
+    [
+        (
+            {"counting": {"seed": 1}},
+            {f"simulate {kernel}" for kernel in KERNELS} | behind("simulate", "hazards"),
+        ),
+        ({"counting": {"held_out": 32, "per_fma_base": 160}}, behind("extrapolation")),
+        ({"hazards": {"sizes": [32, 64]}}, behind("hazards")),
+        ({"extrapolation": {"sizes": [1024, 2048, 4096]}}, behind("extrapolation")),
+        ({"lecture10": {"gpu": "h100_sxm"}}, sharing("gpu")),
+        ({"lecture10": {"large_n": 1024}}, sharing("large_n")),
+        ({"gpus": ["rtx_a6000", "h100_sxm", "a100_sxm_40gb"]}, behind("gpus", "occupancy")),
+    ],
+    ids=["seed", "numbers exchanged", "hazards", "sizes", "lecture gpu", "lecture n", "gpus"],
+)
+def test_config__a_value_reruns_what_reads_it(built, change, jobs):
+    with built.configured(**change):
+        assert built.planned() == jobs
+
+
+def test_measured__one_value_reruns_what_shows_it(built):
+    with built.edited("data/measured/sgemm_ladder.csv", "1986.5", "1986.6"):
+        assert built.planned() == behind("measured")
+
+
+def test_versions__are_in_every_rule(built):
+    versions = "from importlib.metadata import version\n"
+    with built.edited(
+        "pipeline/provenance.py", versions, "def version(name):\n    return '0'\n\n\n"
+    ):
+        planned = built.planned()
+    every_job = {job for job, _ in artifacts()} | {f"simulate {kernel}" for kernel in KERNELS}
+    assert planned == every_job | behind("gpus", "measured", "hazards", "occupancy", "counts")

@@ -1,0 +1,104 @@
+"""What a person sees who made a mistake: one clear message, no traceback, nothing built."""
+
+import pytest
+
+pytestmark = pytest.mark.workflow
+
+
+def message(scratch, *arguments):
+    """What Snakemake shows before it would do anything; it must refuse."""
+    code, shown = scratch.snakemake(*arguments)
+    assert code == 1, shown
+    assert "Traceback" not in shown
+    assert 'File "' not in shown
+    assert "Job stats" not in shown
+    assert not (scratch.folder / "results").exists()
+    return shown
+
+
+@pytest.mark.parametrize("arguments", [["--dry-run"], ["all"], ["lecture10"], ["--lint"]])
+def test_config_file__mistakes_are_listed_whatever_is_asked_for(fresh, arguments):
+    with fresh.configured(kernals={}, counting={"seed": "many"}):
+        shown = message(fresh, *arguments)
+    assert "configuration: 2 problems in config/config.yaml" in shown
+    assert "kernals: unknown key; allowed: gpus, kernels, " in shown
+    assert "did you mean 'kernels'?" in shown
+    assert "counting.seed: given 'many'; must be a whole number" in shown
+
+
+def test_config_option__is_checked_too(fresh):
+    shown = message(fresh, "all", "--config", "lecture10={gpu: h100, large_n: 1000}")
+    assert "lecture10.gpu: given 'h100'; must be one of gpus; allowed: rtx_a6000, h100" in shown
+    assert "lecture10.large_n: given 1000; must be one of extrapolation.sizes: 1024, 4096" in shown
+
+
+def test_config_option__changes_what_it_names_and_nothing_else(built):
+    planned = built.planned("--config", "lecture10={large_n: 1024}", "hazards={sizes: [64, 32]}")
+    assert "hazards" in planned
+    assert "table lecture10 bottlenecks" in planned
+    assert not planned & {"gpus", "counts", "predictions"}
+
+
+def test_configfile_option__is_checked_too(fresh):
+    overlay = fresh.folder / "my.yaml"
+    overlay.write_text("counting:\n  sizes: [64]\ncounting:\n  sizes: [100]\n")
+    shown = message(fresh, "all", "--configfile", "my.yaml")
+    assert "my.yaml: line 3: the key 'counting' stands twice" in shown
+    overlay.write_text("counting:\n  sizes: [32, 64, 100]\n")
+    shown = message(fresh, "all", "--configfile", "my.yaml")
+    assert "counting.sizes[2]: given 100; must be a positive multiple of 32" in shown
+
+
+@pytest.mark.parametrize(
+    ("held", "said"),
+    [
+        (b"gpus: [rtx_a6000\nkernels: {}\n", "config.yaml: line 2"),
+        (b"gpus: \xff\n", "config.yaml: is not UTF-8 text"),
+        (b"", "config.yaml: does not hold a mapping"),
+    ],
+)
+def test_config_file__that_is_no_yaml_is_named(fresh, held, said):
+    (fresh.folder / "config/config.yaml").write_bytes(held)
+    assert said in message(fresh, "all")
+
+
+def test_sheet__mistake_is_found_before_anything_runs(fresh):
+    with fresh.edited("data/gpus/h100_sxm.yaml", "sm_count:", "sm_cuont:"):
+        shown = message(fresh, "all")
+    assert "h100_sxm.yaml" in shown
+    assert "sm_cuont" in shown
+    assert "sm_count" in shown
+
+
+def test_sheet__that_no_setting_names_may_be_wrong(fresh):
+    (fresh.folder / "data/gpus/t4.yaml").write_text("nonsense")
+    code, shown = fresh.snakemake("--dry-run", "all")
+    assert code == 0, shown
+
+
+def test_job__a_mistake_in_a_table_is_one_message_and_the_log_holds_the_rest(fresh):
+    with fresh.edited("data/measured/sgemm_ladder.csv", "1986.5", "fast"):
+        code, shown = fresh.snakemake("results/measured.zarr")
+    assert code == 1
+    lines = [line for line in shown.splitlines() if line.startswith("ERROR")]
+    assert len(lines) == 1
+    assert "data/measured/sgemm_ladder.csv, line " in lines[0]
+    assert "'fast'" in lines[0]
+    assert "Traceback" not in shown
+    log = fresh.text("logs/measured.log")
+    assert "Traceback" in log
+    assert "'fast'" in log
+
+
+def test_job__a_bug_shows_its_traceback(fresh):
+    with fresh.edited("pipeline/measured.py", "def sgemm_rates(", "def sgemm_rates_gone("):
+        code, shown = fresh.snakemake("results/measured.zarr")
+    assert code == 1
+    assert "cannot import name 'sgemm_rates'" in shown
+
+
+def test_lecture11__says_that_it_has_nothing_to_build(built):
+    code, shown = built.snakemake("lecture11")
+    assert code == 0
+    assert "lecture11 has no tables or figures in this version" in shown
+    assert "There are artifacts of: lecture10." in shown

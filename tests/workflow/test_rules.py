@@ -1,0 +1,138 @@
+"""What every rule and every script must have: without it, a stale result would look fresh."""
+
+import ast
+import json
+import re
+
+import pytest
+
+from tests.workflow.scratch import CHECKOUT
+
+RULE_FILES = sorted((CHECKOUT / "workflow/rules").glob("*.smk"))
+SCRIPTS = sorted((CHECKOUT / "workflow/scripts").glob("*.py"))
+
+# Parameters whose values cannot be mistaken for one another; everything else goes into settings.
+PARAMETERS = {"module", "options", "settings", "sheets", "gpus", "launches", "variants"}
+CONTROL_FLOW = (
+    ast.If,
+    ast.IfExp,
+    ast.For,
+    ast.While,
+    ast.Try,
+    ast.With,
+    ast.FunctionDef,
+    ast.ClassDef,
+    ast.Lambda,
+    ast.comprehension,
+)
+
+
+def rules():
+    """Every rule in workflow/rules: its name, and directive -> text."""
+    for path in RULE_FILES:
+        text = path.read_text(encoding="utf-8")
+        for block in re.split(r"^rule ", text, flags=re.MULTILINE)[1:]:
+            name = block.split(":", 1)[0]
+            body = "\n".join(line for line in block.splitlines()[1:] if not line.startswith("#"))
+            parts = re.split(r"^    (\w+):", body, flags=re.MULTILINE)
+            yield name, dict(zip(parts[1::2], parts[2::2], strict=True))
+
+
+RULES = dict(rules())
+
+
+def parameters(directives):
+    return dict(
+        re.findall(
+            r"^        (\w+)=(.*?),$(?=\n        \w|\s*\Z)", directives["params"], re.M | re.S
+        )
+    )
+
+
+def test_rules__were_found():
+    assert {"gpus", "simulate", "counts", "predictions", "table", "figure"} <= set(RULES)
+
+
+@pytest.mark.parametrize("name", RULES)
+def test_rule__has_all_that_it_must_have(name):
+    directives = RULES[name]
+    assert {"output", "log", "conda", "params", "script"} <= set(directives)
+    assert directives["conda"].strip() == '"../../environment.yml"'
+    assert not {"run", "shell", "notebook", "wrapper", "cache"} & set(directives)
+
+
+@pytest.mark.parametrize("name", RULES)
+def test_rule__script_has_its_name(name):
+    assert RULES[name]["script"].strip() == f'"../scripts/{name}.py"'
+
+
+def test_scripts__each_belongs_to_a_rule():
+    assert [path.stem for path in SCRIPTS] == sorted(RULES)
+
+
+@pytest.mark.parametrize("name", RULES)
+def test_rule__carries_code_digest_and_versions(name):
+    params = parameters(RULES[name])
+    assert f'"workflow/scripts/{name}.py"' in params["code"]
+    assert "code_digest(" in params["code"]
+    assert params["versions"].startswith("library_versions(")
+
+
+@pytest.mark.parametrize("name", RULES)
+def test_rule__parameters_are_known_and_not_derived_from_files(name):
+    params = parameters(RULES[name])
+    assert set(params) - {"code", "versions"} <= PARAMETERS
+    for text in params.values():
+        # Snakemake does not compare values that it derives from files.
+        assert not re.search(r"lambda [^:]*\b(input|output|resources|threads)\b", text)
+
+
+@pytest.mark.parametrize("path", RULE_FILES, ids=lambda path: path.stem)
+def test_rule_file__reads_no_raw_configuration(path):
+    assert not re.search(r"\bconfig\[|\bconfig\.|lookup\(", path.read_text(encoding="utf-8"))
+
+
+def dynamic_imports(name):
+    tree = ast.parse((CHECKOUT / f"workflow/scripts/{name}.py").read_text(encoding="utf-8"))
+    return "import_module" in {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
+
+
+@pytest.mark.parametrize("name", [name for name in RULES if dynamic_imports(name)])
+def test_rule__digest_covers_the_module_that_the_script_imports_by_name(name):
+    params = parameters(RULES[name])
+    source = params["module"].partition(":")[2]
+    assert "".join(source.split()) in "".join(params["code"].split())
+
+
+@pytest.mark.parametrize("path", SCRIPTS, ids=lambda path: path.stem)
+def test_script__is_thin(path):
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    assert ast.get_docstring(tree).startswith(f"Rule ``{path.stem}``: ")
+    assert len(tree.body) - 1 <= 12
+    flow = [type(node).__name__ for node in ast.walk(tree) if isinstance(node, CONTROL_FLOW)]
+    assert flow == []
+
+
+@pytest.mark.parametrize("path", SCRIPTS, ids=lambda path: path.stem)
+def test_script__sees_only_its_files_and_parameters(path):
+    text = path.read_text(encoding="utf-8")
+    assert set(re.findall(r"\bsnakemake\.(\w+)", text)) <= {"input", "output", "params", "log"}
+    assert "runlog.start(snakemake.log[0])" in text
+
+
+@pytest.mark.workflow
+def test_jobs__recorded_parameters_are_plain_values(built):
+    seen = set()
+    for path in (built.folder / ".snakemake/metadata").rglob("*"):
+        if not path.is_file():
+            continue
+        record = json.loads(path.read_text(encoding="utf-8"))
+        seen.add(record["rule"])
+        values = [ast.literal_eval(text) for text in record["params"]]
+        # Names are not recorded: two bare numbers that change places would go unnoticed.
+        assert not any(isinstance(value, int | float) for value in values), record["rule"]
+        assert any(isinstance(value, dict) and "numpy" in value for value in values)
+        assert any(
+            re.fullmatch("[0-9a-f]{64}", value) for value in values if isinstance(value, str)
+        )
+    assert seen == set(RULES)
