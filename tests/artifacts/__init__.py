@@ -1,0 +1,1 @@
+"""Tests of the artifacts; a package, because its conftest shares a name with others."""
