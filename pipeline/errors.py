@@ -1,7 +1,7 @@
 """Every error that Paper GPU raises on purpose.
 
 All of them derive from :class:`PaperGpuError`, so that an entry point can show the message alone
-and leave the traceback to real bugs. Where Python has a fitting built-in, the class derives from it.
+and leave the traceback to real bugs. Where Python has a fitting built-in, they derive from it too.
 """
 
 

@@ -39,6 +39,11 @@ def to_kibibytes(value: T) -> T:
     return value / _KIBI
 
 
+def to_mebibytes(value: T) -> T:
+    """Convert bytes to MiB; takes numbers and arrays."""
+    return value / _KIBI**2
+
+
 def with_prefix(value: float, unit: str) -> str:
     """Format ``value`` with three significant digits and the SI prefix that fits.
 

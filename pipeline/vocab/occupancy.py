@@ -9,6 +9,9 @@ LAUNCH_FACTS = {
     "smem_bytes": Variable("byte", "shared memory per block"),
     "tile_m": Variable("1", "rows of C that one block computes"),
     "tile_n": Variable("1", "columns of C that one block computes"),
+    "multiple_m": Variable("1", "M must be a multiple of this"),
+    "multiple_n": Variable("1", "N must be a multiple of this"),
+    "multiple_k": Variable("1", "K must be a multiple of this"),
 }
 
 RESIDENCY = {

@@ -7,12 +7,6 @@ from pipeline import units
 from pipeline.artifacts.artifact import Artifact
 from pipeline.render.column import Column
 
-
-def to_mebibytes(value: float) -> float:
-    """Convert bytes to MiB."""
-    return units.to_kibibytes(units.to_kibibytes(value))
-
-
 ARTIFACT = Artifact(
     id="gpus",
     lecture=10,
@@ -33,7 +27,7 @@ COLUMNS = (
     Column("peak_fp32_flops", "FP32 peak", "TFLOP/s", ".1f", units.to_tera),
     Column("dram_bandwidth", "DRAM bandwidth", "GB/s", ",.0f", units.to_giga),
     Column("flop_per_byte", "peak over bandwidth", "FLOP/B", ".1f"),
-    Column("l2_bytes", "L2", "MiB", ".0f", to_mebibytes),
+    Column("l2_bytes", "L2", "MiB", ".0f", units.to_mebibytes),
     Column("smem_per_sm", "shared memory per SM", "KiB", ".0f", units.to_kibibytes),
     Column("registers_per_sm", "registers per SM", "", ",d"),
     Column("max_warps_per_sm", "warps per SM", "", "d"),
