@@ -5,7 +5,7 @@ front end that knows, for every instruction, which element each thread of each b
 """
 
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -16,7 +16,7 @@ from pipeline.errors import ModelError
 from pipeline.simt import banks, banks_fast, coalescing_fast, hazards
 from pipeline.simt.access import Access
 from pipeline.simt.hazards_fast import COPY_ISSUED, COPY_LANDED, LOAD
-from pipeline.simt.memory import SharedArray
+from pipeline.simt.memory import GlobalArray, SharedArray
 from pipeline.simt.watch import Report
 
 MAX_REPORTS = 20
@@ -40,12 +40,18 @@ class Accounting:
         Offending instructions per kind, one per block and instruction.
     reports
         The first ``MAX_REPORTS`` hazards with their details.
+    smem_bytes
+        Most shared memory that a block declared.
+    moved
+        Names of arrays in global memory and how they were reached: ``gld`` or ``gst``.
     """
 
     rule: str = "lecture"
     counters: Counter[str] = field(default_factory=Counter)
     hazard_counts: Counter[str] = field(default_factory=Counter)
     reports: list[hazards.Hazard] = field(default_factory=list)
+    smem_bytes: int = 0
+    moved: set[tuple[str, str]] = field(default_factory=set)
     _known: dict[tuple[str | int, ...], tuple[Any, ...]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -71,10 +77,15 @@ class Accounting:
         self.issue(warps, lanes)
         self.counters["barriers"] += blocks
 
-    def global_access(self, access: Access, itemsize: int, store: bool) -> None:
-        """Count global loads or stores of elements of ``itemsize`` bytes."""
+    def shared_memory(self, declared: Iterable[SharedArray], blocks: int) -> None:
+        """Note the shared memory that each of ``blocks`` blocks has declared so far."""
+        total = sum(array.flat.nbytes for array in declared) // blocks
+        self.smem_bytes = max(self.smem_bytes, total)
+
+    def global_access(self, access: Access, array: GlobalArray, store: bool) -> None:
+        """Count loads or stores of elements of a global array."""
         prefix = "gst" if store else "gld"
-        warps, lanes = self._transactions(access, itemsize, prefix)
+        warps, lanes = self._transactions(access, array, prefix)
         self.issue(warps, lanes)
         self.counters[f"{prefix}_instr"] += warps
 
@@ -112,13 +123,14 @@ class Accounting:
     def async_copy(
         self,
         reads: Access,
+        origin: GlobalArray,
         writes: Access,
         array: SharedArray,
         epoch: NDArray[np.int32],
         locate: Locate,
     ) -> None:
-        """Count an asynchronous copy from global memory to ``array``; see :meth:`shared_access`."""
-        warps, lanes = self._transactions(reads, array.flat.itemsize, "gld")
+        """Count an asynchronous copy from ``origin`` to ``array``; see :meth:`shared_access`."""
+        warps, lanes = self._transactions(reads, origin, "gld")
         self._shared_wavefronts(writes, array, "sts")
         self.issue(warps, lanes)
         self.counters["ldgsts_instr"] += warps
@@ -136,8 +148,13 @@ class Accounting:
         if len(self.reports) < MAX_REPORTS:
             self.reports.append(hazard)
 
-    def _transactions(self, access: Access, itemsize: int, prefix: str) -> tuple[int, int]:
+    def reached(self, way: str) -> frozenset[str]:
+        """Names of the arrays that were read (``gld``) or written (``gst``)."""
+        return frozenset(name for name, how in self.moved if how == way)
+
+    def _transactions(self, access: Access, array: GlobalArray, prefix: str) -> tuple[int, int]:
         """Count sectors, lines and bytes; return warps and lanes of all repeats."""
+        itemsize = array.flat.itemsize
         known = self._pattern(access, ("global", itemsize), coalescing_fast.nothing_known)
         block, weight = self._shifts(access, itemsize)
         each = [
@@ -158,6 +175,8 @@ class Accounting:
         self.counters[f"{prefix}_sectors"] += sectors
         self.counters[f"{prefix}_lines"] += lines
         self.counters["g_bytes_requested"] += lanes * access.width * itemsize
+        if warps:
+            self.moved.add((array.name, prefix))
         return warps, lanes
 
     def _shared_wavefronts(

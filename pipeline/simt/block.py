@@ -96,6 +96,7 @@ class Block(Batch):
             raise LaunchError(f"shared array {name}: size is {size}, must be at least 1")
         array = SharedArray.allocate(name, self.n_blocks, size, dtype)
         self._shared.append(array)
+        self._accounting.shared_memory(self._shared, self.n_blocks)
         return array
 
     def load(
@@ -127,14 +128,14 @@ class Block(Batch):
         """
         access = self._access(index, array, width, repeat, step)
         values = self._read(array, 0, access)
-        self._accounting.global_access(access, array.flat.itemsize, store=False)
+        self._accounting.global_access(access, array, store=False)
         return values
 
     def store(self, array: GlobalArray, index: Index, value: Any, width: int = 1) -> None:
         """Write ``width`` consecutive elements to global memory (STG); see :meth:`load`."""
         access = self._access(index, array, width)
         self._write(array, 0, access, value)
-        self._accounting.global_access(access, array.flat.itemsize, store=True)
+        self._accounting.global_access(access, array, store=True)
         self._check_collision(array.name, access)
 
     def sload(
@@ -181,7 +182,7 @@ class Block(Batch):
         writes = self._access(target_index, target, width)
         values = self._read(origin, 0, reads)
         self._check(target, writes)
-        self._accounting.async_copy(reads, writes, target, self._epoch, self._locate)
+        self._accounting.async_copy(reads, origin, writes, target, self._epoch, self._locate)
         self._copies.append((self._groups, writes, target, values))
 
     def commit(self) -> None:

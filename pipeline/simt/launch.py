@@ -41,11 +41,18 @@ class Launched:
         Offending instructions per kind of hazard, one per block and instruction.
     hazards
         The first few hazards with their details.
+    smem_bytes
+        Shared memory that a block declared.
+    loaded, stored
+        Names of the arrays in global memory that were read and written.
     """
 
     counters: Mapping[str, int]
     hazard_counts: Mapping[str, int]
     hazards: tuple[Hazard, ...]
+    smem_bytes: int
+    loaded: frozenset[str]
+    stored: frozenset[str]
 
 
 def launch(
@@ -135,6 +142,9 @@ def _run(
         {name: int(accounting.counters[name]) for name in COUNTERS},
         dict(accounting.hazard_counts),
         tuple(accounting.reports),
+        accounting.smem_bytes,
+        accounting.reached("gld"),
+        accounting.reached("gst"),
     )
 
 
