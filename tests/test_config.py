@@ -131,6 +131,7 @@ def test_load__settings_cannot_be_changed_afterwards(given):
         ("kernels.k01_naive", {"bs": True}, "kernels.k01_naive.bs: given True; must be a whole"),
         ("kernels.k05_blocktile_2d", {"vec_b": 3}, "vec_b: given 3; must be true or false"),
         ("counting", [1], r"counting: given [1]; must be a group of keys"),
+        ("counting.wavefronts", "textbook", "given 'textbook'; must be one of 'lecture' or 'hard"),
         ("lecture10.gpu", 6000, "lecture10.gpu: given 6000; must be text"),
         # out of range
         ("counting.seed", -1, "counting.seed: given -1; must be at least 0"),

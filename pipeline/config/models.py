@@ -4,7 +4,7 @@ No field has a default: the file itself is the one place where values are writte
 """
 
 import math
-from typing import Annotated, Any, TypeVar
+from typing import Annotated, Any, Literal, TypeVar
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field
 from pydantic_core import PydanticCustomError
@@ -155,6 +155,12 @@ class Counting(Section):
         "Seed of the random matrices A and B. Counts do not depend on it, rounding errors do.",
         "1",
         f"0 to {LARGEST_SEED}",
+    )
+    wavefronts: Literal["lecture", "hardware"] = setting(
+        "How wavefronts of shared memory are counted: in the phases of the lecture, or as measured "
+        "counters show (docs/MODEL.md, section 1).",
+        "1",
+        "lecture or hardware",
     )
 
 

@@ -23,7 +23,9 @@ def factors(n: int, seed: int) -> tuple[NDArray[np.float32], NDArray[np.float32]
     return a, b
 
 
-def simulate(kernel: Kernel, options: Any, sizes: Sequence[int], seed: int) -> xr.Dataset:
+def simulate(
+    kernel: Kernel, options: Any, sizes: Sequence[int], seed: int, rule: str = "lecture"
+) -> xr.Dataset:
     """Run a kernel on square products and count what it does.
 
     Parameters
@@ -34,19 +36,22 @@ def simulate(kernel: Kernel, options: Any, sizes: Sequence[int], seed: int) -> x
         Values of n; a size that the kernel does not take is marked as not simulated, with counts 0.
     seed
         Seed of the matrices' values, which no counter depends on.
+    rule
+        How shared-memory wavefronts are counted: ``lecture`` or ``hardware``.
 
     Returns
     -------
     xr.Dataset
         Over (kernel, n), a single kernel: every counter (int64), ``simulated``, and
-        ``max_abs_error`` of C against a float64 product (NaN where not simulated).
+        ``max_abs_error`` of C against a float64 product (NaN where not simulated). The attribute
+        ``wavefronts`` repeats ``rule``.
     """
     counters = np.zeros((len(COUNTERS), 1, len(sizes)), np.int64)
     error = np.full((1, len(sizes)), np.nan)
     simulated = np.array([[misfit(kernel, options, n, n, n) is None for n in sizes]])
     for position in np.flatnonzero(simulated[0]).tolist():
         a, b = factors(sizes[position], seed)
-        c, launched = multiply(kernel, a, b, options)
+        c, launched = multiply(kernel, a, b, options, rule)
         counters[:, 0, position] = [launched.counters[name] for name in COUNTERS]
         error[0, position] = np.abs(c - a.astype(np.float64) @ b.astype(np.float64)).max()
     over = ("kernel", "n")
@@ -59,5 +64,6 @@ def simulate(kernel: Kernel, options: Any, sizes: Sequence[int], seed: int) -> x
             "kernel_label": ("kernel", [kernel.label]),
             "n": np.array(sizes, np.int64),
         },
+        {"wavefronts": rule},
     )
     return annotate(dataset, COUNTS)

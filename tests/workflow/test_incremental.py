@@ -205,6 +205,10 @@ def test_code__an_edit_reruns_its_users_alone(built, name, jobs):
             {"counting": {"seed": 1}},
             {f"simulate {kernel}" for kernel in KERNELS} | behind("simulate", "hazards"),
         ),
+        (
+            {"counting": {"wavefronts": "hardware"}},
+            {f"simulate {kernel}" for kernel in KERNELS} | behind("simulate"),
+        ),
         ({"counting": {"held_out": 32, "per_fma_base": 160}}, behind("extrapolation")),
         ({"hazards": {"sizes": [32, 64]}}, behind("hazards")),
         ({"extrapolation": {"sizes": [1024, 2048, 4096]}}, behind("extrapolation")),
@@ -212,7 +216,16 @@ def test_code__an_edit_reruns_its_users_alone(built, name, jobs):
         ({"lecture10": {"large_n": 1024}}, sharing("large_n")),
         ({"gpus": ["rtx_a6000", "h100_sxm", "a100_sxm_40gb"]}, behind("gpus", "occupancy")),
     ],
-    ids=["seed", "numbers exchanged", "hazards", "sizes", "lecture gpu", "lecture n", "gpus"],
+    ids=[
+        "seed",
+        "rule",
+        "numbers exchanged",
+        "hazards",
+        "sizes",
+        "lecture gpu",
+        "lecture n",
+        "gpus",
+    ],
 )
 def test_config__a_value_reruns_what_reads_it(built, change, jobs):
     with built.configured(**change):

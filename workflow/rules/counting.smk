@@ -20,7 +20,11 @@ rule simulate:
     params:
         module=lambda wildcards: parameters.kernel_module(wildcards.kernel),
         options=lambda wildcards: SETTINGS.kernels[wildcards.kernel],
-        settings=dict(sizes=SETTINGS.counting.sizes, seed=SETTINGS.counting.seed),
+        settings=dict(
+            sizes=SETTINGS.counting.sizes,
+            seed=SETTINGS.counting.seed,
+            rule=SETTINGS.counting.wavefronts,
+        ),
         code=lambda wildcards: code_digest(
             "workflow/scripts/simulate.py", parameters.kernel_module(wildcards.kernel)
         ),
