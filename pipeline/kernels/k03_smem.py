@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from pipeline.kernels.kernel import Kernel, Launch, require
+from pipeline.kernels.staging import QUAD, in_steps
 from pipeline.simt.block import Block
 from pipeline.simt.memory import GlobalArray
 
@@ -12,17 +13,22 @@ ID = "k03_smem"
 
 @dataclass(frozen=True)
 class Options:
-    """Tile edge, and which barrier to leave out, to see what it is for."""
+    """Tile edge, and which barrier to leave out, to see what it is for.
+
+    ``wide_loads`` reads the tile of A in fours, as the compiler does: four steps of a row stand
+    side by side.
+    """
 
     bs: int = 32
     drop_sync: Literal["none", "first", "second"] = "none"
+    wide_loads: bool = False
 
 
 def body(
     blk: Block, a: GlobalArray, b: GlobalArray, c: GlobalArray, m: int, n: int, k: int, opt: Options
 ) -> None:
     """Fill two tiles, wait, multiply them out of shared memory, wait, go on."""
-    bs = opt.bs
+    bs, width = opt.bs, QUAD if opt.wide_loads else 1
     row, col = blk.tid // bs, blk.tid % bs
     first_row, first_col = blk.bx * bs, blk.by * bs
     a_tile, b_tile = blk.shared("a_tile", bs * bs), blk.shared("b_tile", bs * bs)
@@ -34,10 +40,11 @@ def body(
         blk.sstore(b_tile, row * bs + col, from_b)
         if opt.drop_sync != "first":
             blk.sync()  # the tiles are full
-        for i in range(bs):
-            left = blk.sload(a_tile, row * bs + i)
-            right = blk.sload(b_tile, i * bs + col)
-            blk.ffma(left, right, total)
+        for i in range(0, bs, width):
+            left = in_steps(blk.sload(a_tile, row * bs + i, width=width), width)
+            for q in range(width):
+                right = blk.sload(b_tile, (i + q) * bs + col)
+                blk.ffma(left[..., 0, q], right, total)
         if opt.drop_sync != "second":
             blk.sync()  # everyone has read; the next step may overwrite
     blk.store(c, (first_row + row) * n + first_col + col, total)
@@ -51,6 +58,7 @@ def launch(opt: Options) -> Launch:
         {
             "bs must be between 1 and 32": 1 <= opt.bs <= 32,
             "drop_sync must be none, first or second": opt.drop_sync in ("none", "first", "second"),
+            "wide_loads needs bs to be a multiple of 4": not opt.wide_loads or opt.bs % QUAD == 0,
         },
     )
     bs = opt.bs

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 from pipeline.kernels.kernel import Kernel, Launch, require
+from pipeline.kernels.staging import QUAD, in_steps
 from pipeline.simt.block import Block
 from pipeline.simt.memory import GlobalArray
 
@@ -11,12 +12,17 @@ ID = "k04_blocktile_1d"
 
 @dataclass(frozen=True)
 class Options:
-    """Tile of C per block (bm, bn), depth of a step (bk), rows per thread (tm)."""
+    """Tile of C per block (bm, bn), depth of a step (bk), rows per thread (tm).
+
+    ``wide_loads`` reads the tile of A in fours, as the compiler does: four steps of a row stand
+    side by side.
+    """
 
     bm: int = 64
     bn: int = 64
     bk: int = 8
     tm: int = 8
+    wide_loads: bool = False
 
 
 def body(
@@ -29,6 +35,7 @@ def body(
     b_row, b_col = blk.tid // bn, blk.tid % bn
     first_row, first_col = blk.bx * bm, blk.by * bn
     a_tile, b_tile = blk.shared("a_tile", bm * bk), blk.shared("b_tile", bk * bn)
+    width = QUAD if opt.wide_loads else 1
     total = blk.zeros(tm)
     for step in range(0, k, bk):
         from_a = blk.load(a, (first_row + a_row) * k + step + a_col)
@@ -36,10 +43,11 @@ def body(
         from_b = blk.load(b, (step + b_row) * n + first_col + b_col)
         blk.sstore(b_tile, b_row * bn + b_col, from_b)
         blk.sync()
-        for i in range(bk):
-            right = blk.sload(b_tile, i * bn + col)
-            left = blk.sload(a_tile, row * bk + i, repeat=tm, step=bk)
-            blk.ffma(left, right, total)
+        for i in range(0, bk, width):
+            left = blk.sload(a_tile, row * bk + i, width=width, repeat=tm, step=bk)
+            for q in range(width):
+                right = blk.sload(b_tile, (i + q) * bn + col)
+                blk.ffma(in_steps(left, width)[..., q], right, total)
         blk.sync()
     for r in range(tm):
         blk.store(c, (first_row + row + r) * n + first_col + col, total[..., r])
@@ -58,6 +66,7 @@ def launch(opt: Options) -> Launch:
             "bk must be bm / tm, so that each thread loads one value of B": bk * tm == bm,
             "bk must be bn / tm, so that each thread loads one value of A": bk * tm == bn,
             "bm * bn / tm threads must be at most 1024": threads <= 1024,
+            "wide_loads needs bk to be a multiple of 4": not opt.wide_loads or bk % QUAD == 0,
         },
     )
     # tm accumulators beside k03's operands and addresses.

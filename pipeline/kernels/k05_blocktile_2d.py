@@ -1,12 +1,15 @@
 """k05: every thread computes 8 by 8 elements as outer products of registers."""
 
 from dataclasses import dataclass
+from typing import Literal
 
 from pipeline.kernels.kernel import Kernel, Launch, require
+from pipeline.kernels.staging import QUAD, in_steps
 from pipeline.simt.block import Block
 from pipeline.simt.memory import GlobalArray
 
 ID = "k05_blocktile_2d"
+WIDE_LOADS = ("none", "whole", "first_twice")
 
 
 @dataclass(frozen=True)
@@ -14,6 +17,10 @@ class Options:
     """Tile of C per block (bm, bn), depth of a step (bk), elements per thread (tm, tn).
 
     ``vec_b`` reads the values of B four at a time, as a compiler does that can prove alignment.
+    ``wide_loads`` reads both operands in fours, as compilers were seen to do; of A, four steps of a
+    row stand side by side. With ``whole`` all of A is read so (nvcc 13.0 from the CUDA twin). With
+    ``first_twice`` the first step of a tile is read value by value, and once more within its fours
+    (nvcc 13.0 from the kernel whose counters are in ``data/measured``).
     """
 
     bm: int = 128
@@ -22,6 +29,7 @@ class Options:
     tm: int = 8
     tn: int = 8
     vec_b: bool = False
+    wide_loads: Literal["none", "whole", "first_twice"] = "none"
 
 
 def body(
@@ -35,7 +43,7 @@ def body(
     b_row, b_col = blk.tid // bn, blk.tid % bn
     first_row, first_col = blk.bx * bm, blk.by * bn
     a_tile, b_tile = blk.shared("a_tile", bm * bk), blk.shared("b_tile", bk * bn)
-    width = 4 if opt.vec_b else 1
+    steps, width = load_widths(opt)
     total = blk.zeros(tm, tn)
     for step in range(0, k, bk):
         for r in range(0, bm, threads // bk):
@@ -45,14 +53,24 @@ def body(
             from_b = blk.load(b, (step + b_row + r) * n + first_col + b_col)
             blk.sstore(b_tile, (b_row + r) * bn + b_col, from_b)
         blk.sync()
-        for i in range(bk):
-            left = blk.sload(a_tile, row * bk + i, repeat=tm, step=bk)
-            right = blk.sload(b_tile, i * bn + col, width=width, repeat=tn // width, step=width)
-            blk.ffma(left, right, total)
+        if opt.wide_loads == "first_twice":
+            blk.sload(a_tile, row * bk, repeat=tm, step=bk)  # the same values as in the first four
+        for i in range(0, bk, steps):
+            left = blk.sload(a_tile, row * bk + i, width=steps, repeat=tm, step=bk)
+            for q in range(steps):
+                from_b = (i + q) * bn + col
+                right = blk.sload(b_tile, from_b, width=width, repeat=tn // width, step=width)
+                blk.ffma(in_steps(left, steps)[..., q], right, total)
         blk.sync()
     for r in range(tm):
         for q in range(tn):
             blk.store(c, (first_row + row + r) * n + first_col + col + q, total[..., r, q])
+
+
+def load_widths(opt: Options) -> tuple[int, int]:
+    """Values per load of A, which belong to as many steps, and per load of B."""
+    wide = opt.wide_loads != "none"
+    return QUAD if wide else 1, QUAD if wide or opt.vec_b else 1
 
 
 def launch(opt: Options) -> Launch:
@@ -70,7 +88,10 @@ def launch(opt: Options) -> Launch:
             and bm % max(1, threads // bk) == 0,
             "the tile of B must divide into rounds of whole rows": threads % bn == 0
             and bk % max(1, threads // bn) == 0,
-            "vec_b needs tn to be a multiple of 4": not opt.vec_b or tn % 4 == 0,
+            "vec_b needs tn to be a multiple of 4": not opt.vec_b or tn % QUAD == 0,
+            "wide_loads must be none, whole or first_twice": opt.wide_loads in WIDE_LOADS,
+            "wide_loads needs bk and tn to be multiples of 4": opt.wide_loads == "none"
+            or bk % QUAD == tn % QUAD == 0,
         },
     )
     # Accumulators, both operands, and 48 for addresses and loop state.

@@ -1,8 +1,14 @@
 """Bring tiles of A and B into shared memory with 128-bit loads, as k06 and its successors do.
 
+Also: take apart what one load read for several steps.
+
 The tile of A is stored transposed, ``a_tile[k * bm + row]``, so that the values that a thread
 multiplies stand side by side. All functions serve ``threads`` threads, numbered by ``thread``.
 """
+
+from typing import Any
+
+from numpy.typing import NDArray
 
 from pipeline.simt.block import Block
 from pipeline.simt.lanes import Lanes
@@ -15,6 +21,22 @@ def rounds_fit(threads: int, rows: int, cols: int) -> bool:
     """Say whether ``threads`` 128-bit loads cover a (rows, cols) tile in rounds of whole rows."""
     per_row = cols // QUAD
     return cols % QUAD == 0 and threads % per_row == 0 and rows % (threads // per_row) == 0
+
+
+def in_steps(values: NDArray[Any], steps: int) -> NDArray[Any]:
+    """Part what a thread read of several rows, ``steps`` neighbours of each, by row and step.
+
+    Parameters
+    ----------
+    values : (block, thread) or (block, thread, row * steps)
+        What :meth:`Block.sload` gives.
+
+    Returns
+    -------
+    (block, thread, row, steps)
+        A view.
+    """
+    return values.reshape(*values.shape[:2], -1, steps)
 
 
 def stage_a(

@@ -38,6 +38,9 @@ ARCHITECTURES = ("80", "86", "90")
 # What a switch of a kernel means in its Python options.
 SWITCH_VALUES = {"none": 0, "first": 1, "second": 2}
 
+# Options that say what a compiler makes of the source: CUDA has no switch for them.
+COMPILED = {"WIDE_LOADS"}
+
 needs_nvcc = pytest.mark.skipif(
     shutil.which("nvcc") is None, reason="nvcc is not installed: the CUDA sources go uncompiled"
 )
@@ -60,7 +63,11 @@ def option_defaults(kernel: str) -> dict[str, int]:
     """Defaults of the Python options, under the names and values they have in CUDA."""
     options = importlib.import_module(f"pipeline.kernels.{kernel}").KERNEL.options()
     values = {field.name.upper(): getattr(options, field.name) for field in fields(options)}
-    return {name: int(SWITCH_VALUES.get(value, value)) for name, value in values.items()}
+    return {
+        name: int(SWITCH_VALUES.get(value, value))
+        for name, value in values.items()
+        if name not in COMPILED
+    }
 
 
 def test_ladder__has_a_cuda_source_for_every_step():
@@ -74,6 +81,12 @@ def test_twins__python_kernels_have_a_cuda_source_beside_them():
 @pytest.mark.parametrize("kernel", TWINS)
 def test_defaults__equal_the_options_of_the_python_twin(kernel):
     assert macros(kernel) == option_defaults(kernel)
+
+
+def test_compiled_options__are_off_unless_asked_for():
+    for kernel in TWINS:
+        options = importlib.import_module(f"pipeline.kernels.{kernel}").KERNEL.options()
+        assert {getattr(options, name.lower(), False) for name in COMPILED} <= {False, "none"}
 
 
 @pytest.mark.parametrize("kernel", SOURCES)
