@@ -62,6 +62,7 @@ def launch(
     *args: Any,
     rule: str = "lecture",
     batch_lanes: int = BATCH_LANES,
+    front: Callable[..., Block] = Block,
 ) -> Launched:
     """Run ``kernel(blk, *args)`` on every block of the grid.
 
@@ -78,6 +79,8 @@ def launch(
         How shared-memory wavefronts are counted: ``lecture`` or ``hardware``.
     batch_lanes
         How many threads run together, at least one block; changes speed only.
+    front
+        Makes the batches of blocks that the kernel sees.
 
     Raises
     ------
@@ -86,7 +89,7 @@ def launch(
     """
     grid3, block3 = _sizes(grid, block)
     numbers = np.arange(int(np.prod(grid3)), dtype=np.int64)
-    return _run(Block, kernel, grid3, block3, [numbers], args, rule, batch_lanes)
+    return _run(front, kernel, grid3, block3, [numbers], args, rule, batch_lanes)
 
 
 def count(
@@ -118,7 +121,7 @@ def count(
 
 
 def _run(
-    front: type[Block],
+    front: Callable[..., Block],
     kernel: Callable[..., None],
     grid: Triple,
     block: Triple,
