@@ -1,12 +1,15 @@
 """k05: every thread computes 8 by 8 elements as outer products of registers."""
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
+
+from numpy.typing import NDArray
 
 from pipeline.kernels.kernel import Kernel, Launch, require
 from pipeline.kernels.staging import QUAD, in_steps
 from pipeline.simt.block import Block
-from pipeline.simt.memory import GlobalArray
+from pipeline.simt.lanes import Lanes
+from pipeline.simt.memory import GlobalArray, SharedArray
 
 ID = "k05_blocktile_2d"
 WIDE_LOADS = ("none", "whole", "first_twice")
@@ -43,7 +46,6 @@ def body(
     b_row, b_col = blk.tid // bn, blk.tid % bn
     first_row, first_col = blk.bx * bm, blk.by * bn
     a_tile, b_tile = blk.shared("a_tile", bm * bk), blk.shared("b_tile", bk * bn)
-    steps, width = load_widths(opt)
     total = blk.zeros(tm, tn)
     for step in range(0, k, bk):
         for r in range(0, bm, threads // bk):
@@ -53,24 +55,34 @@ def body(
             from_b = blk.load(b, (step + b_row + r) * n + first_col + b_col)
             blk.sstore(b_tile, (b_row + r) * bn + b_col, from_b)
         blk.sync()
-        if opt.wide_loads == "first_twice":
-            blk.sload(a_tile, row * bk, repeat=tm, step=bk)  # the same values as in the first four
-        for i in range(0, bk, steps):
-            left = blk.sload(a_tile, row * bk + i, width=steps, repeat=tm, step=bk)
-            for q in range(steps):
-                from_b = (i + q) * bn + col
-                right = blk.sload(b_tile, from_b, width=width, repeat=tn // width, step=width)
-                blk.ffma(in_steps(left, steps)[..., q], right, total)
+        multiply(blk, a_tile, b_tile, row, col, total, opt)
         blk.sync()
     for r in range(tm):
         for q in range(tn):
             blk.store(c, (first_row + row + r) * n + first_col + col + q, total[..., r, q])
 
 
-def load_widths(opt: Options) -> tuple[int, int]:
-    """Values per load of A, which belong to as many steps, and per load of B."""
+def multiply(
+    blk: Block,
+    a_tile: SharedArray,
+    b_tile: SharedArray,
+    row: Lanes,
+    col: Lanes,
+    total: NDArray[Any],
+    opt: Options,
+) -> None:
+    """Add the products of two tiles; a load of A brings values of as many steps as it is wide."""
+    bk, bn, tm, tn = opt.bk, opt.bn, opt.tm, opt.tn
     wide = opt.wide_loads != "none"
-    return QUAD if wide else 1, QUAD if wide or opt.vec_b else 1
+    steps, width = QUAD if wide else 1, QUAD if wide or opt.vec_b else 1
+    if opt.wide_loads == "first_twice":
+        blk.sload(a_tile, row * bk, repeat=tm, step=bk)  # the same values as in the first four
+    for i in range(0, bk, steps):
+        left = blk.sload(a_tile, row * bk + i, width=steps, repeat=tm, step=bk)
+        for q in range(steps):
+            from_b = (i + q) * bn + col
+            right = blk.sload(b_tile, from_b, width=width, repeat=tn // width, step=width)
+            blk.ffma(in_steps(left, steps)[..., q], right, total)
 
 
 def launch(opt: Options) -> Launch:
