@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from pipeline.errors import ModelError, VocabularyError
 from pipeline.vocab.counters import COUNTERS
 from pipeline.vocab.extrapolation import EXTRAPOLATION
+from pipeline.vocab.traffic import TRAFFIC
 from pipeline.vocab.variable import annotate
 
 NODES = 4  # a polynomial of degree three has four coefficients
@@ -33,12 +34,15 @@ class Samples:
         Kernel id.
     sizes
         Simulated sizes, ascending.
+    names
+        What is carried: every counter, and DRAM traffic where it was counted too.
     values : (size, counter)
-        Counters as Python integers, in the order of ``COUNTERS``.
+        Counters as Python integers, in the order of ``names``.
     """
 
     kernel: str
     sizes: tuple[int, ...]
+    names: tuple[str, ...]
     values: NDArray[np.object_]
 
     @property
@@ -52,7 +56,7 @@ class Samples:
 
 
 def extrapolate(
-    counts: xr.Dataset, sizes: Sequence[int], held_out: int, per_fma_base: int
+    counts: xr.Dataset, sizes: Sequence[int], held_out: int, per_fma_base: int | None = None
 ) -> xr.Dataset:
     """Give every counter at every size, by both methods, with the error at the held-out size.
 
@@ -60,19 +64,21 @@ def extrapolate(
     ----------
     counts : (kernel, n)
         Every counter of the vocabulary, and ``simulated``; sizes where that is false are left out.
+        ``compulsory_bytes`` is carried along where it is there.
     sizes
         Sizes wanted, each a multiple of the step of the simulated sizes.
     held_out
         Simulated size that the polynomial must predict without having seen it.
     per_fma_base
-        Simulated size whose counts per multiply-add ``per_fma`` keeps.
+        Simulated size whose counts per multiply-add ``per_fma`` keeps; None leaves that method out,
+        for kernels that multiply nothing.
 
     Returns
     -------
     (kernel, n, method)
         Every counter as float64: exact below 2**53, above that the nearest float64 (relative error
         at most 2**-53). ``held_out_error`` and ``held_out_counter`` over (kernel, method). The
-        attributes ``held_out`` and ``per_fma_base`` repeat the arguments.
+        attributes ``held_out`` and, if given, ``per_fma_base`` repeat the arguments.
 
     Raises
     ------
@@ -88,14 +94,16 @@ def extrapolate(
     _check_sizes(samples, wanted, held_out, per_fma_base)
     # The held-out size rides along, so that its error and the result come from the same call.
     every = [*wanted, held_out]
-    by_method = {
-        "per_fma": [per_fma(one, every, per_fma_base) for one in samples],
-        "polynomial": [polynomial(one, every, held_out) for one in samples],
-    }
+    used = {"held_out": held_out}
+    by_method = {}
+    if per_fma_base is not None:
+        used["per_fma_base"] = per_fma_base
+        by_method["per_fma"] = [per_fma(one, every, per_fma_base) for one in samples]
+    by_method["polynomial"] = [polynomial(one, every, held_out) for one in samples]
     values = xr.DataArray(
         np.stack([np.stack(of_kernel) for of_kernel in by_method.values()]).astype(np.float64),
         dims=("method", "kernel", "n", "counter"),
-        coords={"method": list(by_method), "counter": list(COUNTERS)},
+        coords={"method": list(by_method), "counter": list(_names(counts))},
     )
     counted = xr.DataArray(
         np.stack([one.at([held_out])[0] for one in samples]).astype(np.float64),
@@ -107,7 +115,7 @@ def extrapolate(
         .assign(_held_out_error(values.isel(n=-1), counted))
         .assign_coords({"n": wanted, **_kernel_coordinates(counts)})
         .transpose("kernel", "n", "method", missing_dims="ignore")
-        .assign_attrs(held_out=held_out, per_fma_base=per_fma_base)
+        .assign_attrs(used)
     )
     return annotate(result, EXTRAPOLATION)
 
@@ -121,7 +129,7 @@ def per_fma(samples: Samples, sizes: Sequence[int], base: int) -> NDArray[np.obj
         Fractions; what happens once per element of C is n / ``base`` times too large.
     """
     counters = samples.at([base])[0]
-    fma = counters[list(COUNTERS).index("fma")]
+    fma = counters[samples.names.index("fma")]
     if fma <= 0:
         raise ModelError(
             f"{samples.kernel}: no multiply-add was counted at size {base}, so nothing can be "
@@ -214,7 +222,7 @@ def _require_hits(samples: Samples, nodes: Sequence[int], checks: Sequence[int])
         return
     row, column = missed[0]
     raise ModelError(
-        f"{samples.kernel}: {list(COUNTERS)[column]} at size {checks[row]} was counted as "
+        f"{samples.kernel}: {samples.names[column]} at size {checks[row]} was counted as "
         f"{counted[row, column]}, but the polynomial of degree three through sizes "
         f"{_listed(nodes)} gives {_shown(predicted[row, column])} "
         f"({len(missed)} of {predicted.size} checked counts miss). The counter is no such "
@@ -229,7 +237,7 @@ def _require_whole(
     bad = [
         (size, name, value)
         for size, row in zip(sizes, values, strict=True)
-        for name, value in zip(COUNTERS, row, strict=True)
+        for name, value in zip(samples.names, row, strict=True)
         if value < 0 or value.denominator != 1
     ]
     if not bad:
@@ -259,7 +267,7 @@ def _check_counts(counts: xr.Dataset) -> None:
 
 
 def _check_sizes(
-    samples: Sequence[Samples], sizes: Sequence[int], held_out: int, base: int
+    samples: Sequence[Samples], sizes: Sequence[int], held_out: int, base: int | None
 ) -> None:
     if len(set(sizes)) != len(sizes) or not sizes:
         raise ModelError(f"sizes to extrapolate to: {_listed(sizes)}; give at least one, each once")
@@ -268,8 +276,9 @@ def _check_sizes(
             f"held_out and per_fma_base are both {base}; a size that a method starts from cannot "
             f"check it, so choose two different simulated sizes"
         )
+    roles = {"held_out": held_out} | ({} if base is None else {"per_fma_base": base})
     for one in samples:
-        for role, size in (("held_out", held_out), ("per_fma_base", base)):
+        for role, size in roles.items():
             if size not in one.sizes:
                 raise ModelError(
                     f"{one.kernel}: {role} is {size}, but the kernel was simulated at "
@@ -294,8 +303,14 @@ def _require_on_step(samples: Samples, sizes: Sequence[int], common: int) -> Non
 def _samples(counts: xr.Dataset, kernel: str) -> Samples:
     one = counts.sel(kernel=kernel)
     one = one.isel(n=one["simulated"].values.astype(bool)).sortby("n")
-    table = one[list(COUNTERS)].to_dataarray("counter").transpose("n", "counter")
-    return Samples(kernel, tuple(int(n) for n in one["n"].values), table.values.astype(object))
+    names = _names(counts)
+    table = one[list(names)].to_dataarray("counter").transpose("n", "counter")
+    sizes = tuple(int(n) for n in one["n"].values)
+    return Samples(kernel, sizes, names, table.values.astype(object))
+
+
+def _names(counts: xr.Dataset) -> tuple[str, ...]:
+    return (*COUNTERS, *(name for name in TRAFFIC if name in counts))
 
 
 def _kernel_coordinates(counts: xr.Dataset) -> dict[str, xr.DataArray]:

@@ -11,6 +11,7 @@ from pipeline.errors import ModelError, VocabularyError
 from pipeline.timing.dram import dram_bytes_square
 from pipeline.timing.resources import RESOURCES, Resource
 from pipeline.vocab.predictions import PREDICTIONS
+from pipeline.vocab.traffic import TRAFFIC
 from pipeline.vocab.variable import annotate
 
 FLOP_PER_FMA = 2
@@ -31,7 +32,8 @@ def predict(
     Parameters
     ----------
     counts : (kernel, n, method)
-        Counters at the sizes wanted.
+        Counters at the sizes wanted. Where ``compulsory_bytes`` is among them, the kernels are no
+        matrix products of the ladder, and it is their DRAM traffic.
     occupancy : (kernel, gpu)
         ``blocks_per_sm``, and ``tile_m``, ``tile_n`` over (kernel). Kernels and GPUs that the other
         two datasets do not have are ignored.
@@ -66,7 +68,7 @@ def predict(
         data.drop_attrs().reset_coords(drop=True) for data in (counts, occupancy, gpus)
     )
     occupancy = occupancy.sel(kernel=counts["kernel"], gpu=gpus["gpu"])
-    demands = counts.assign(dram_bytes=_dram_bytes(counts["n"], occupancy, gpus["sm_count"]))
+    demands = counts.assign(dram_bytes=_dram_bytes(counts, occupancy, gpus["sm_count"]))
     runs = occupancy["blocks_per_sm"] > 0
     times = {one.id: one.time(demands, gpus).where(runs) for one in resources}
     slowest = reduce(xr.ufuncs.maximum, times.values())
@@ -83,14 +85,18 @@ def predict(
     )
     (full,) = xr.broadcast(result.assign_coords(labels))
     vocabulary = {f"t_{one.id}": one.variable for one in resources} | PREDICTIONS
+    if "compulsory_bytes" in counts:
+        vocabulary["dram_bytes"] = TRAFFIC["compulsory_bytes"]
     return annotate(full.transpose("kernel", "gpu", "n", "method", ...), vocabulary)
 
 
-def _dram_bytes(n: xr.DataArray, occupancy: xr.Dataset, sm_count: xr.DataArray) -> xr.DataArray:
-    """DRAM traffic (B) over (kernel, gpu, n) for the blocks that are resident on the whole GPU."""
+def _dram_bytes(counts: xr.Dataset, occupancy: xr.Dataset, sm_count: xr.DataArray) -> xr.DataArray:
+    """DRAM traffic (B): as counted, or that of a product with all resident blocks at work."""
+    if "compulsory_bytes" in counts:
+        return counts["compulsory_bytes"]
     traffic: xr.DataArray = xr.apply_ufunc(
         dram_bytes_square,
-        n,
+        counts["n"],
         occupancy["tile_m"],
         occupancy["tile_n"],
         occupancy["blocks_per_sm"] * sm_count,

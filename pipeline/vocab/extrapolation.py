@@ -2,11 +2,13 @@
 
 from pipeline.vocab.counters import COUNTERS
 from pipeline.vocab.dimensions import DIMENSIONS
+from pipeline.vocab.traffic import TRAFFIC
 from pipeline.vocab.variable import Variable
 
 EXTRAPOLATION = (
     DIMENSIONS
     | COUNTERS
+    | TRAFFIC
     | {
         "held_out_error": Variable(
             "1", "largest relative error over all counters at the size that was held out"
