@@ -35,8 +35,14 @@ def add_products(
                 total[block, t, 0, 0] += a[block, t, 0] * b[block, t, 0]
             continue
         for t in range(threads):
-            if lit[t]:
+            if not (full or lit[t]):
+                continue
+            if q == 1:
+                right = b[block, t, 0]
                 for i in range(p):
-                    left = a[block, t, i]
-                    for j in range(q):
-                        total[block, t, i, j] += left * b[block, t, j]
+                    total[block, t, i, 0] += a[block, t, i] * right
+                continue
+            for i in range(p):
+                left = a[block, t, i]
+                for j in range(q):
+                    total[block, t, i, j] += left * b[block, t, j]

@@ -6,6 +6,7 @@ A Python loop stands for the loop that every thread runs, and ``with blk.where(c
 for a branch.
 """
 
+import math
 from typing import Any
 
 import numpy as np
@@ -343,4 +344,4 @@ class Block(Batch):
 
 def _per_thread(values: NDArray[Any]) -> int:
     """How many values each thread holds."""
-    return int(np.prod(values.shape[2:], dtype=np.int64))
+    return math.prod(values.shape[2:])

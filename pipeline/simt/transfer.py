@@ -126,6 +126,11 @@ def gather(
         if full and out.shape[2] == 1:
             for t in range(out.shape[1]):
                 out[b, t, 0] = flat[np.uint64(base + row[t])]
+        elif full and width == 1:
+            for t in range(out.shape[1]):
+                start = base + row[t]
+                for r in range(repeat):
+                    out[b, t, r] = flat[np.uint64(start + r * step)]
         else:
             for t in range(out.shape[1]):
                 for r in range(repeat):
