@@ -1,5 +1,6 @@
 """The ways in install the same versions, and the make targets are what they say."""
 
+import os
 import re
 import subprocess
 import tomllib
@@ -91,8 +92,15 @@ def test_environment__has_the_versions_of_pyproject():
 
 
 def make(*arguments):
+    # Without what a make around the tests would hand down.
+    environment = {k: v for k, v in os.environ.items() if not k.startswith(("MAKE", "MFLAGS"))}
     return subprocess.run(
-        ["make", *arguments], cwd=CHECKOUT, capture_output=True, text=True, check=True
+        ["make", *arguments],
+        cwd=CHECKOUT,
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=True,
     ).stdout
 
 
