@@ -33,5 +33,9 @@ class MisalignedError(PaperGpuError, ValueError):
     """A vector access does not start at a multiple of its width."""
 
 
+class KernelError(PaperGpuError):
+    """A kernel of the user's own does something wrong."""
+
+
 class ModelError(PaperGpuError, ValueError):
     """A model was asked for something outside the range in which it holds."""

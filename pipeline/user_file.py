@@ -1,0 +1,169 @@
+"""Python files of the user's own: what they define, read without running them, and loaded by path.
+
+Such a file is not part of the package and need not be installed. It has to stand by itself: what it
+imports from beside it would not be seen by the digest that decides whether results are up to date.
+"""
+
+import ast
+import importlib.util
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from types import ModuleType
+
+from pipeline.errors import ConfigError, KernelError
+
+CHECKOUT = Path(__file__).resolve().parent.parent
+"""The project folder; paths of files are relative to it."""
+
+_PACKAGE = "pipeline"
+
+
+@dataclass(frozen=True)
+class Function:
+    """A function as its ``def`` line declares it.
+
+    Attributes
+    ----------
+    name, line
+        Where it stands.
+    required
+        Parameters that may be given by position and have no default, in order.
+    optional
+        Parameters that may be given by position and have a default, in order.
+    keywords
+        Parameters that are given by name only, each with whether it must be.
+    any_position, any_keyword
+        Whether it takes ``*args`` and ``**options``.
+    """
+
+    name: str
+    line: int
+    required: tuple[str, ...]
+    optional: tuple[str, ...]
+    keywords: dict[str, bool]
+    any_position: bool
+    any_keyword: bool
+
+    def __str__(self) -> str:
+        """Write it as it is called."""
+        names = [*self.required, *(f"{name}=..." for name in self.optional)]
+        names += ["*args"] if self.any_position else []
+        names += [name if must else f"{name}=..." for name, must in self.keywords.items()]
+        names += ["**options"] if self.any_keyword else []
+        return f"{self.name}({', '.join(names)})"
+
+
+def functions(file: str, checkout: Path = CHECKOUT) -> dict[str, Function]:
+    """List the functions at the top level of a file, without running it.
+
+    Parameters
+    ----------
+    file
+        Path, relative to ``checkout`` or absolute.
+    checkout
+        The project folder.
+
+    Raises
+    ------
+    ConfigError
+        If there is no such file, it is no Python, or it imports a file that lies beside it.
+    """
+    path = checkout / file
+    tree = _parse(file, path)
+    for line, name in _imports(tree):
+        top = name.partition(".")[0]
+        if top != _PACKAGE and any(_holds(folder, top) for folder in {path.parent, checkout}):
+            raise ConfigError(
+                f"line {line} imports {name!r} from beside it; the file must stand by itself, so "
+                f"that a change of what it uses is noticed: copy what you need into it"
+            )
+    return {node.name: _function(node) for node in tree.body if isinstance(node, ast.FunctionDef)}
+
+
+def load(file: str, checkout: Path = CHECKOUT) -> ModuleType:
+    """Run a file and give its module.
+
+    Parameters
+    ----------
+    file, checkout
+        As in :func:`functions`.
+
+    Raises
+    ------
+    KernelError
+        If running it raises an error.
+    """
+    path = checkout / file
+    name = f"own_{path.stem}"
+    spec = importlib.util.spec_from_file_location(name, path)
+    if spec is None or spec.loader is None:
+        raise KernelError(f"{file}: is no Python file; its name must end in .py")
+    module = importlib.util.module_from_spec(spec)
+    # Dataclasses look their module up while it runs.
+    sys.modules[name] = module
+    try:
+        spec.loader.exec_module(module)
+    except Exception as error:
+        raise KernelError(f"{blame(error, file)}, while the file was loaded") from error
+    return module
+
+
+def blame(error: BaseException, file: str) -> str:
+    """Name the last line of ``file`` that an error passed through, and the error in one line."""
+    line, trace = None, error.__traceback__
+    while trace is not None:
+        if Path(trace.tb_frame.f_code.co_filename).name == Path(file).name:
+            line = trace.tb_lineno
+        trace = trace.tb_next
+    where = file if line is None else f"{Path(file).name}:{line}"
+    return f"{where}: {type(error).__name__}: {' '.join(str(error).split())}"
+
+
+def _parse(file: str, path: Path) -> ast.Module:
+    if path.suffix != ".py":
+        raise ConfigError(f"{file}: is no Python file; its name must end in .py")
+    try:
+        return ast.parse(path.read_bytes(), filename=path.name)
+    except OSError as error:
+        raise ConfigError(
+            f"cannot be read ({error.strerror}); give a path relative to the project folder, or an "
+            f"absolute one"
+        ) from None
+    except SyntaxError as error:
+        raise ConfigError(f"line {error.lineno}: {error.msg}") from None
+    except ValueError as error:
+        raise ConfigError(f"is no Python file ({error})") from None
+
+
+def _imports(tree: ast.Module) -> Iterator[tuple[int, str]]:
+    """Every import in the file: its line and the module's name; ``.name`` where it is relative."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            yield from ((node.lineno, alias.name) for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            yield node.lineno, "." * node.level + (node.module or "")
+
+
+def _holds(folder: Path, name: str) -> bool:
+    """Whether a module of this name lies in the folder; a relative import always means one."""
+    return not name or (folder / f"{name}.py").is_file() or (folder / name).is_dir()
+
+
+def _function(node: ast.FunctionDef) -> Function:
+    given = node.args
+    by_position = [one.arg for one in (*given.posonlyargs, *given.args)]
+    first_default = len(by_position) - len(given.defaults)
+    return Function(
+        name=node.name,
+        line=node.lineno,
+        required=tuple(by_position[:first_default]),
+        optional=tuple(by_position[first_default:]),
+        keywords={
+            one.arg: default is None
+            for one, default in zip(given.kwonlyargs, given.kw_defaults, strict=True)
+        },
+        any_position=given.vararg is not None,
+        any_keyword=given.kwarg is not None,
+    )
