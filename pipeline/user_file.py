@@ -7,12 +7,15 @@ imports from beside it would not be seen by the digest that decides whether resu
 import ast
 import importlib.util
 import sys
+import traceback
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
-from types import ModuleType
 
+from pipeline.counting.own_check import Functions
 from pipeline.errors import ConfigError, KernelError
+from pipeline.kernels.own_kernel import OwnKernel
 
 CHECKOUT = Path(__file__).resolve().parent.parent
 """The project folder; paths of files are relative to it."""
@@ -55,7 +58,7 @@ class Function:
         return f"{self.name}({', '.join(names)})"
 
 
-def functions(file: str, checkout: Path = CHECKOUT) -> dict[str, Function]:
+def declared(file: str, checkout: Path = CHECKOUT) -> dict[str, Function]:
     """List the functions at the top level of a file, without running it.
 
     Parameters
@@ -82,43 +85,54 @@ def functions(file: str, checkout: Path = CHECKOUT) -> dict[str, Function]:
     return {node.name: _function(node) for node in tree.body if isinstance(node, ast.FunctionDef)}
 
 
-def load(file: str, checkout: Path = CHECKOUT) -> ModuleType:
-    """Run a file and give its module.
+def load(kernel: OwnKernel, checkout: Path = CHECKOUT) -> Functions:
+    """Run the file of a kernel and give its functions.
 
     Parameters
     ----------
-    file, checkout
-        As in :func:`functions`.
+    kernel
+        Names the file and the functions.
+    checkout
+        The project folder.
 
     Raises
     ------
     KernelError
-        If running it raises an error.
+        If running the file raises an error.
     """
-    path = checkout / file
+    path = checkout / kernel.file
     name = f"own_{path.stem}"
     spec = importlib.util.spec_from_file_location(name, path)
     if spec is None or spec.loader is None:
-        raise KernelError(f"{file}: is no Python file; its name must end in .py")
+        raise KernelError(f"{kernel.id}: {kernel.file} is no Python file; its name must end in .py")
     module = importlib.util.module_from_spec(spec)
     # Dataclasses look their module up while it runs.
     sys.modules[name] = module
+    blame = partial(_blame, file=kernel.file)
     try:
         spec.loader.exec_module(module)
+        return Functions(
+            getattr(module, kernel.kernel), getattr(module, kernel.specification), blame
+        )
     except Exception as error:
-        raise KernelError(f"{blame(error, file)}, while the file was loaded") from error
-    return module
+        raise KernelError(
+            f"{kernel.id} ({kernel.file}): {blame(error)}, while the file was loaded"
+        ) from error
 
 
-def blame(error: BaseException, file: str) -> str:
+def _blame(error: BaseException, file: str) -> str:
     """Name the last line of ``file`` that an error passed through, and the error in one line."""
-    line, trace = None, error.__traceback__
-    while trace is not None:
-        if Path(trace.tb_frame.f_code.co_filename).name == Path(file).name:
-            line = trace.tb_lineno
-        trace = trace.tb_next
-    where = file if line is None else f"{Path(file).name}:{line}"
-    return f"{where}: {type(error).__name__}: {' '.join(str(error).split())}"
+    name = Path(file).name
+    passed = [
+        f"{Path(frame.filename).name}:{frame.lineno}"
+        for frame in traceback.extract_tb(error.__traceback__)
+    ]
+    theirs = [place for place in passed if place.startswith(f"{name}:")]
+    said = (
+        f"{theirs[-1] if theirs else name}: {type(error).__name__}: {' '.join(str(error).split())}"
+    )
+    inside = theirs and passed[-1] != theirs[-1]
+    return f"{said} (raised in {passed[-1]})" if inside else said
 
 
 def _parse(file: str, path: Path) -> ast.Module:
