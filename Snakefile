@@ -77,3 +77,4 @@ rule all:
         rules.extrapolation.output,
         rules.occupancy.output,
         rules.predictions.output,
+        rules.counters_measured.output,

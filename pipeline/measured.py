@@ -1,17 +1,17 @@
-"""Published measurements: a table of the world becomes a dataset over ``measurement``."""
+"""Published measurements: tables of the world become datasets over ``measurement``."""
 
 import csv
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, TypeVar
 
 import numpy as np
 import xarray as xr
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 
 from pipeline.errors import DataError
-from pipeline.vocab.measured import MEASURED
+from pipeline.vocab.measured import MEASURED, PROFILED
 from pipeline.vocab.variable import annotate
 
 Id = Annotated[str, Field(pattern=r"^[a-z0-9_]+$")]
@@ -19,13 +19,20 @@ Size = Annotated[int, Field(gt=0)]
 SizeIfKnown = Annotated[Size | None, BeforeValidator(lambda text: text or None)]
 
 _NAMES = {"gflops": "measured_gflops", "threads": "threads_per_block"}
-_MAY_BE_MISSING = ("bm", "bn", "bk", "tm", "tn", "threads")
+_MAY_BE_MISSING = ("bm", "bn", "bk", "wm", "wn", "wniter", "tm", "tn", "threads")
 
 
-class Measurement(BaseModel):
-    """One row of the table; the fields are its columns, in order."""
+class Row(BaseModel):
+    """One row of a table; the fields are its columns, in order."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+R = TypeVar("R", bound=Row)
+
+
+class Measurement(Row):
+    """A rate of a kernel on a GPU."""
 
     gpu: Id
     kernel: Id
@@ -33,10 +40,25 @@ class Measurement(BaseModel):
     bm: SizeIfKnown
     bn: SizeIfKnown
     bk: SizeIfKnown
+    wm: SizeIfKnown
+    wn: SizeIfKnown
+    wniter: SizeIfKnown
     tm: SizeIfKnown
     tn: SizeIfKnown
     threads: SizeIfKnown
     gflops: Annotated[float, Field(gt=0, allow_inf_nan=False)]
+    source: Annotated[str, Field(min_length=8)]
+    conditions: str
+
+
+class ProfilerCounter(Row):
+    """A metric of Nsight Compute for one launch of a kernel."""
+
+    gpu: Id
+    kernel: Id
+    n: Size
+    metric: Annotated[str, Field(min_length=3)]
+    value: Annotated[float, Field(ge=0, allow_inf_nan=False)]
     source: Annotated[str, Field(min_length=8)]
     conditions: str
 
@@ -62,29 +84,70 @@ def sgemm_rates(path: Path) -> xr.Dataset:
         Naming file, line and column, if a value is not what the column holds, a column is missing
         or unknown, or two rows are about the same kernel, GPU and size.
     """
-    rows = [_row(path, line, fields) for line, fields in _lines(path)]
+    rows = _rows(path, Measurement)
     ids = [f"{row.gpu} {row.kernel} {row.n}" for row in rows]
-    twice = [name for name, count in Counter(ids).items() if count > 1]
-    if twice or not rows:
-        raise DataError(
-            f"{path}: {twice[0]} (GPU, kernel, n) stands in more than one line; keep one"
-            if twice
-            else f"{path}: there is no measurement below the header; add one, or remove the file"
-        )
+    _require_each_once(path, ids, "GPU, kernel, n")
+    return annotate(_dataset(rows, ids, _NAMES), MEASURED)
+
+
+def nsight_counters(path: Path) -> xr.Dataset:
+    """Read counters that a profiler took from kernels like those of the ladder.
+
+    Parameters
+    ----------
+    path
+        A csv file with the columns of :class:`ProfilerCounter`; otherwise as in
+        :func:`sgemm_rates`.
+
+    Returns
+    -------
+    (measurement,)
+        ``kernel``, ``gpu``, ``n``, ``metric``, its value as ``measured``, and the source.
+
+    Raises
+    ------
+    DataError
+        As :func:`sgemm_rates`.
+    """
+    rows = _rows(path, ProfilerCounter)
+    ids = [f"{row.gpu} {row.kernel} {row.n} {row.metric}" for row in rows]
+    _require_each_once(path, ids, "GPU, kernel, n, metric")
+    return annotate(_dataset(rows, ids, {"value": "measured"}), PROFILED)
+
+
+def _dataset(rows: Sequence[Row], ids: list[str], names: Mapping[str, str]) -> xr.Dataset:
+    """Arrange the columns over ``measurement``, some of them under other names."""
     variables = {
-        _NAMES.get(name, name): np.array(
+        names.get(name, name): np.array(
             [getattr(row, name) for row in rows], np.float64 if name in _MAY_BE_MISSING else None
         )
-        for name in Measurement.model_fields
+        for name in type(rows[0]).model_fields
     }
-    dataset = xr.Dataset(
+    return xr.Dataset(
         {name: ("measurement", values) for name, values in variables.items()},
         coords={"measurement": ids},
     )
-    return annotate(dataset, MEASURED)
 
 
-def _lines(path: Path) -> Iterator[tuple[int, dict[str, str]]]:
+def _require_each_once(path: Path, ids: list[str], what: str) -> None:
+    twice = [name for name, count in Counter(ids).items() if count > 1]
+    if twice:
+        raise DataError(f"{path}: {twice[0]} ({what}) stands in more than one line; keep one")
+
+
+def _rows(path: Path, kind: type[R]) -> list[R]:
+    """Read a table whose columns are the fields of ``kind``."""
+    rows = [
+        _row(path, line, fields, kind) for line, fields in _lines(path, list(kind.model_fields))
+    ]
+    if not rows:
+        raise DataError(
+            f"{path}: there is no measurement below the header; add one, or remove the file"
+        )
+    return rows
+
+
+def _lines(path: Path, expected: list[str]) -> Iterator[tuple[int, dict[str, str]]]:
     """Yield line number and fields of every row, after a check of the header."""
     try:
         text = path.read_text(encoding="utf-8-sig")
@@ -96,7 +159,6 @@ def _lines(path: Path) -> Iterator[tuple[int, dict[str, str]]]:
         if line.strip() and not line.startswith("#")
     ]
     rows = csv.reader([line for _, line in numbered])
-    expected = list(Measurement.model_fields)
     header = next(rows, [])
     if header != expected:
         raise DataError(
@@ -113,9 +175,9 @@ def _lines(path: Path) -> Iterator[tuple[int, dict[str, str]]]:
         yield number, dict(zip(expected, values, strict=True))
 
 
-def _row(path: Path, line: int, fields: dict[str, str]) -> Measurement:
+def _row(path: Path, line: int, fields: dict[str, str], kind: type[R]) -> R:
     try:
-        return Measurement.model_validate(fields)
+        return kind.model_validate(fields)
     except ValidationError as error:
         first = error.errors(include_url=False)[0]
         raise DataError(

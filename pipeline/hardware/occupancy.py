@@ -140,6 +140,28 @@ def occupancy(
     return result
 
 
+def block_limits(threads: int, registers: int, smem_bytes: int, gpu: xr.Dataset) -> dict[str, int]:
+    """Say how many blocks of one launch each limit alone allows on an SM, as profilers list them.
+
+    Parameters
+    ----------
+    threads, registers, smem_bytes
+        As in :func:`occupancy`, one number each.
+    gpu : ()
+        One GPU.
+
+    Returns
+    -------
+    dict
+        Blocks by the names in ``limited_by``; the fewest of them is ``blocks_per_sm``.
+    """
+    figures = _Figures(*(gpu[name].to_numpy() for name in OCCUPANCY_FIGURES))
+    launch = np.array([threads, registers, smem_bytes], np.int64)
+    return dict(
+        zip(LIMITS, map(int, _limits(launch[0], launch[1], launch[2], figures)), strict=True)
+    )
+
+
 def ladder_occupancy(launches: xr.Dataset, gpus: xr.Dataset) -> xr.Dataset:
     """Make the store ``occupancy``: every kernel of the ladder on every GPU.
 
@@ -191,16 +213,23 @@ def _resident(
     _require(smem, 0, "shared memory per block")
     threads, registers, smem = (np.asarray(a, np.int64) for a in (threads, registers, smem))
     gpu = _Figures(*figures)
+    limits = np.broadcast_arrays(*_limits(threads, registers, smem, gpu))
+    blocks = np.minimum.reduce(limits)
+    reached = [(limit == blocks).astype(np.int64) << bit for bit, limit in enumerate(limits)]
+    return blocks, blocks * _ceil_div(threads, gpu.warp_size), np.bitwise_or.reduce(reached)
+
+
+def _limits(
+    threads: np.ndarray, registers: np.ndarray, smem: np.ndarray, gpu: _Figures
+) -> tuple[np.ndarray, ...]:
+    """Blocks that each limit alone allows, in the order of ``LIMITS``."""
     warps = _ceil_div(threads, gpu.warp_size)
-    limits = np.broadcast_arrays(
+    return (
         np.where(threads > gpu.max_threads_per_block, 0, gpu.max_warps_per_sm // warps),
         _by_registers(registers, warps, gpu),
         _by_shared(smem, gpu),
         gpu.max_blocks_per_sm,
     )
-    blocks = np.minimum.reduce(limits)
-    reached = [(limit == blocks).astype(np.int64) << bit for bit, limit in enumerate(limits)]
-    return blocks, blocks * warps, np.bitwise_or.reduce(reached)
 
 
 def _by_registers(registers: np.ndarray, warps: np.ndarray, gpu: _Figures) -> np.ndarray:

@@ -6,10 +6,15 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
+from pipeline.counting.measured_counters import compare_counters
+from pipeline.hardware.gpus import gpus as sheet_figures
 from pipeline.hardware.occupancy import ladder_occupancy
+from pipeline.hardware.sheet import load_sheets
+from pipeline.measured import nsight_counters
 from pipeline.vocab.gpus import FIGURES
 
 REFERENCE = Path(__file__).parents[1] / "data/reference_counters.csv"
+DATA = Path(__file__).parents[2] / "data"
 SIZES = (128, 256, 384, 512, 640)
 HELD_OUT = 640
 LARGE = (1024, 4096)
@@ -221,7 +226,15 @@ def measured():
     return labelled(xr.Dataset(variables, coords={"measurement": ids}))
 
 
+def counters_measured():
+    """The real comparison: it takes a second, and its words depend on the numbers."""
+    profiled = nsight_counters(DATA / "measured/nsight_counters_a100.csv")
+    sheets = load_sheets(DATA / "gpus", ["a100_sxm_80gb"])
+    return compare_counters(profiled, sheet_figures(sheets))
+
+
 STORES = {
+    "counters_measured": counters_measured,
     "gpus": gpus,
     "counts": counts,
     "hazards": hazards,

@@ -12,7 +12,12 @@ from hypothesis import strategies as st
 
 from pipeline.errors import ModelError
 from pipeline.hardware.gpus import gpus
-from pipeline.hardware.occupancy import OCCUPANCY_FIGURES, ladder_occupancy, occupancy
+from pipeline.hardware.occupancy import (
+    OCCUPANCY_FIGURES,
+    block_limits,
+    ladder_occupancy,
+    occupancy,
+)
 from pipeline.hardware.sheet import load_sheets
 
 ROOT = Path(__file__).parents[2]
@@ -237,6 +242,17 @@ def test_occupancy__values_outside_the_range_are_refused(name: str, value: int) 
     launch = {"threads per block": 32, "registers per thread": 8, "shared memory": 0, name: value}
     with pytest.raises(ModelError, match=rf"{name}.* is {value}; it must be from"):
         occupancy(*launch.values(), A6000)
+
+
+@given(threads, registers, smem, gpu_ids)
+def test_block_limits__the_fewest_of_them_are_resident_and_named(
+    threads: int, registers: int, smem: int, gpu_id: str
+) -> None:
+    limits = block_limits(threads, registers, smem, GPUS.sel(gpu=gpu_id))
+    resident = occupancy(threads, registers, smem, GPUS.sel(gpu=gpu_id))
+    assert min(limits.values()) == int(resident.blocks_per_sm)
+    fewest = [name for name, blocks in limits.items() if blocks == min(limits.values())]
+    assert " ".join(fewest) == str(resident.limited_by.item())
 
 
 def test_occupancy__a_block_without_threads_is_refused() -> None:

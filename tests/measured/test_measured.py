@@ -1,14 +1,15 @@
+import re
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 from pipeline.errors import DataError
-from pipeline.measured import Measurement, sgemm_rates
+from pipeline.measured import Measurement, ProfilerCounter, nsight_counters, sgemm_rates
 
 TABLE = Path(__file__).parents[2] / "data/measured/sgemm_ladder.csv"
 HEADER = ",".join(Measurement.model_fields)
-ROW = 'toy_1,k03_smem,4096,32,32,32,1,1,1024,2980.3,"toy report, p. 3",none'
+ROW = 'toy_1,k03_smem,4096,32,32,32,,,,1,1,1024,2980.3,"toy report, p. 3",none'
 
 
 def read(tmp_path, *lines):
@@ -35,7 +36,7 @@ def test_sgemm_rates__table_is_sorted_so_that_a_diff_shows_what_is_new():
 
 
 def test_sgemm_rates__what_is_not_stated_is_nan_and_notes_are_skipped(tmp_path):
-    cublas = "toy_1,cublas,4096,,,,,,,5e3,toy report p. 4,"
+    cublas = "toy_1,cublas,4096,,,,,,,,,,5e3,toy report p. 4,"
     rates = read(tmp_path, "# a note", HEADER, ROW, "", cublas)
     np.testing.assert_array_equal(rates.bm, [32, np.nan])
     np.testing.assert_array_equal(rates.threads_per_block, [1024, np.nan])
@@ -58,7 +59,7 @@ def test_sgemm_rates__column_without_gaps_has_the_same_type(tmp_path):
         ("toy_1", "Toy 1", "column gpu: 'Toy 1' is not allowed"),
         ('"toy report, p. 3"', "web", "column source: 'web' is not allowed"),
         (",32,32,32,", ",32,32,-8,", "column bk: '-8' is not allowed"),
-        ('"toy report, p. 3"', "toy report, p. 3", "13 values, but there are 12 columns"),
+        ('"toy report, p. 3"', "toy report, p. 3", "16 values, but there are 15 columns"),
     ],
 )
 def test_sgemm_rates__names_file_line_and_column(tmp_path, old, new, where):
@@ -74,7 +75,7 @@ def test_sgemm_rates__line_number_after_a_quoted_line_break(tmp_path):
             tmp_path,
             HEADER,
             ROW.replace("none", '"two\nlines"'),
-            "a,b,x" + ",1" * 6 + ",1,source one,",
+            "a,b,x" + ",1" * 9 + ",1,source one,",
         )
 
 
@@ -100,3 +101,53 @@ def test_sgemm_rates__refuses_what_is_no_text(tmp_path):
         sgemm_rates(tmp_path / "rates.csv")
     with pytest.raises(DataError, match="cannot be read as text"):
         sgemm_rates(tmp_path / "none.csv")
+
+
+COUNTERS = Path(__file__).parents[2] / "data/measured/nsight_counters_a100.csv"
+COUNTER_HEADER = ",".join(ProfilerCounter.model_fields)
+COUNTER = 'toy_1,k03_smem,4096,warps [warp],12.5,"toy report, p. 3",none'
+
+
+def read_counters(tmp_path, *lines):
+    path = tmp_path / "counters.csv"
+    path.write_text("\n".join(lines) + "\n")
+    return nsight_counters(path)
+
+
+def test_nsight_counters__published_table_is_read_whole_and_sorted():
+    counters = nsight_counters(COUNTERS)
+    lines = [line for line in COUNTERS.read_text().splitlines() if not line.startswith("#")]
+    assert counters.sizes == {"measurement": len(lines) - 1}
+    columns = (counters[name].to_numpy() for name in ("gpu", "kernel", "n", "metric"))
+    keys = list(zip(*columns, strict=True))
+    assert keys == sorted(keys)
+    assert all(v.attrs["units"] and v.attrs["long_name"] for v in counters.variables.values())
+
+
+def test_nsight_counters__values_keep_their_metric(tmp_path):
+    counters = read_counters(tmp_path, COUNTER_HEADER, COUNTER, COUNTER.replace("warps", "blocks"))
+    assert counters.metric.to_numpy().tolist() == ["warps [warp]", "blocks [warp]"]
+    np.testing.assert_array_equal(counters.measured, 12.5)
+    assert counters.n.dtype == np.int64
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "where"),
+    [
+        ("12.5", "-1", "line 2, column value: '-1' is not allowed; input should be greater than"),
+        ("12.5", "", "line 2, column value: '' is not allowed"),
+        ("warps [warp]", "", "line 2, column metric: '' is not allowed"),
+        ("k03_smem", "K3", "line 2, column kernel: 'K3' is not allowed"),
+        ("none", "a,b", "line 2: 8 values, but there are 7 columns"),
+    ],
+)
+def test_nsight_counters__names_file_line_and_column(tmp_path, old, new, where):
+    with pytest.raises(DataError, match=re.escape(where)):
+        read_counters(tmp_path, COUNTER_HEADER, COUNTER.replace(old, new, 1))
+
+
+def test_nsight_counters__refuses_other_tables_and_double_rows(tmp_path):
+    with pytest.raises(DataError, match="they must be gpu, kernel, n, metric, value"):
+        read_counters(tmp_path, HEADER, ROW)
+    with pytest.raises(DataError, match=r"\(GPU, kernel, n, metric\) stands in more than one"):
+        read_counters(tmp_path, COUNTER_HEADER, COUNTER, COUNTER)

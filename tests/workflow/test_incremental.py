@@ -14,6 +14,8 @@ from tests.workflow.scratch import SMALL
 pytestmark = pytest.mark.workflow
 
 KERNELS = list(SMALL["kernels"])
+# Stages that count kernels of the ladder by themselves, in the form in which they were measured.
+MODELLED = ("counters_measured",)
 # Stage -> stages that read its store.
 READ_BY = {
     "simulate": {"counts"},
@@ -141,13 +143,14 @@ def test_occupancy_figure__of_one_gpu_reruns_occupancy_and_what_shows_it(built):
     changed = re.sub(r"(max_blocks_per_sm:\s*\{?\s*value: )\d+", r"\g<1>16", tail, count=1)
     assert changed != tail
     with built.edited(name, table, f'{head}"9.0"{changed}'):
-        assert built.planned() == behind("gpus", "occupancy")
+        assert built.planned() == behind("gpus", "occupancy", "counters_measured")
 
 
 def test_kernel__body_of_k05_is_counted_again_and_no_other(built):
     name = "pipeline/kernels/k05_blocktile_2d.py"
     with built.edited(name, "= blk.zeros(", "= 1 * blk.zeros("):
-        assert built.planned() == {"simulate k05_blocktile_2d"} | behind("simulate")
+        planned = built.planned()
+    assert planned == {"simulate k05_blocktile_2d"} | behind("simulate", *MODELLED)
 
 
 def test_kernel__option_of_one_reruns_its_counts_and_the_occupancy(built):
@@ -172,7 +175,7 @@ def test_simulator__an_edit_counts_all_kernels_again(built):
     text = built.text(name)
     with built.edited(name, text, text + "\nANOTHER = 1\n"):
         planned = built.planned()
-    assert planned >= {f"simulate {kernel}" for kernel in KERNELS} | {"hazards"}
+    assert planned >= {f"simulate {kernel}" for kernel in KERNELS} | {"hazards", *MODELLED}
     assert not planned & {"gpus", "measured"}
 
 
@@ -214,7 +217,10 @@ def test_code__an_edit_reruns_its_users_alone(built, name, jobs):
         ({"extrapolation": {"sizes": [1024, 2048, 4096]}}, behind("extrapolation")),
         ({"lecture10": {"gpu": "h100_sxm"}}, sharing("gpu")),
         ({"lecture10": {"large_n": 1024}}, sharing("large_n")),
-        ({"gpus": ["rtx_a6000", "h100_sxm", "a100_sxm_40gb"]}, behind("gpus", "occupancy")),
+        (
+            {"gpus": ["rtx_a6000", "h100_sxm", "a100_sxm_40gb"]},
+            behind("gpus", "occupancy", "counters_measured"),
+        ),
     ],
     ids=[
         "seed",
@@ -244,4 +250,5 @@ def test_versions__are_in_every_rule(built):
     ):
         planned = built.planned()
     every_job = {job for job, _ in artifacts()} | {f"simulate {kernel}" for kernel in KERNELS}
-    assert planned == every_job | behind("gpus", "measured", "hazards", "occupancy", "counts")
+    stores = ("gpus", "measured", "hazards", "occupancy", "counts", *MODELLED)
+    assert planned == every_job | behind(*stores)

@@ -1,4 +1,4 @@
-# Published measurements, as a store.
+# Published measurements, and what the model makes of the same.
 
 
 rule measured:
@@ -15,3 +15,22 @@ rule measured:
         versions=library_versions(),
     script:
         "../scripts/measured.py"
+
+
+# Not from counts.zarr: the measured kernels read shared memory as the compiler made them, at a size
+# of their own, and hardware has a rule of its own.
+rule counters_measured:
+    input:
+        "data/measured/nsight_counters_a100.csv",
+    output:
+        directory("results/counters_measured.zarr"),
+    log:
+        "logs/counters_measured.log",
+    conda:
+        "../../environment.yml"
+    params:
+        gpus=parameters.occupancy_figures(SHEETS),
+        code=code_digest("workflow/scripts/counters_measured.py"),
+        versions=library_versions(),
+    script:
+        "../scripts/counters_measured.py"

@@ -1,0 +1,15 @@
+"""Rule ``counters_measured``: counters of a profiler beside simulated ones."""
+
+from pathlib import Path
+
+import xarray as xr
+
+from pipeline import runlog, store
+from pipeline.counting.measured_counters import compare_counters
+from pipeline.measured import nsight_counters
+
+runlog.start(snakemake.log[0])
+
+gpus = xr.Dataset.from_dict(snakemake.params.gpus)
+measured = nsight_counters(Path(snakemake.input[0]))
+store.write(compare_counters(measured, gpus), snakemake.output[0])
