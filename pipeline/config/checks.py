@@ -4,8 +4,10 @@ import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
+from pipeline.config import own_sizes
 from pipeline.config.kernels import Chosen
 from pipeline.config.models import Counting, Extrapolation, Hazards, Lecture10
+from pipeline.config.own_entry import OwnEntry
 from pipeline.config.problem import Problem, nearest, shown
 from pipeline.counting.extrapolate import NODES
 
@@ -90,12 +92,14 @@ def whole_tiles(kernels: Mapping[str, Chosen], settings: Counting) -> Iterator[P
 
 
 def extrapolated_sizes(
-    kernels: Mapping[str, Chosen], counted: Counting, settings: Extrapolation
+    kernels: Mapping[str, Chosen],
+    own: Mapping[str, OwnEntry],
+    counted: Counting,
+    settings: Extrapolation,
 ) -> Iterator[Problem]:
     """Require sizes on the grid that the simulated ones span: counts are known only there."""
-    for step, names in _by_step(
-        {id_: math.gcd(*taken(kernel, counted.sizes)) for id_, kernel in kernels.items()}
-    ):
+    steps = {id_: math.gcd(*taken(kernel, counted.sizes)) for id_, kernel in kernels.items()}
+    for step, names in _by_step(steps | own_sizes.steps(own, counted)):
         wrong = [n for n in settings.sizes if step and n % step]
         if wrong:
             near = [max(1, round(n / step)) * step for n in wrong]
@@ -157,8 +161,10 @@ CHECKS: tuple[tuple[tuple[str, ...], Callable[..., Iterator[Problem]]], ...] = (
     (("counting",), counting),
     (("chosen", "counting"), kernel_sizes),
     (("chosen", "counting"), whole_tiles),
-    (("chosen", "counting", "extrapolation"), extrapolated_sizes),
+    (("chosen", "own", "counting", "extrapolation"), extrapolated_sizes),
     (("chosen", "hazards"), hazard_sizes),
+    (("own", "counting"), own_sizes.counted_sizes),
+    (("own", "counting"), own_sizes.arrays),
     (("lecture10", "gpus"), lecture_gpu),
     (("lecture10", "counting"), lecture_counts),
     (("lecture10", "hazards"), lecture_hazards),

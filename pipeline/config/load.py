@@ -9,12 +9,14 @@ from pydantic import TypeAdapter, ValidationError
 from pipeline.config import checks
 from pipeline.config.kernels import choose
 from pipeline.config.models import Config
+from pipeline.config.own_kernels import choose_own
 from pipeline.config.problem import Problem, from_pydantic, missing, unknown
 from pipeline.errors import ConfigError
 from pipeline.kernels.kernel import Kernel
 from pipeline.kernels.registry import KERNELS
+from pipeline.user_file import CHECKOUT
 
-SHEETS = Path(__file__).resolve().parents[2] / "data" / "gpus"
+SHEETS = CHECKOUT / "data" / "gpus"
 
 
 def load(
@@ -22,6 +24,7 @@ def load(
     *,
     sheets: Sequence[str] | None = None,
     ladder: Mapping[str, Kernel] = KERNELS,
+    checkout: Path = CHECKOUT,
 ) -> Config:
     """Check a configuration, all of it at once.
 
@@ -33,6 +36,8 @@ def load(
         Ids of the GPUs that have a sheet; those in ``data/gpus`` if not given.
     ladder
         Every kernel there is, in order.
+    checkout
+        The project folder; files of the user's own kernels are relative to it.
 
     Returns
     -------
@@ -48,6 +53,10 @@ def load(
     if "kernels" in values:
         chosen, found = choose(values["kernels"], ladder)
         values |= {"chosen": chosen, "kernels": {id_: one.options for id_, one in chosen.items()}}
+        problems += found
+    if "own_kernels" in values:
+        values["own"], found = choose_own(values["own_kernels"], tuple(ladder), checkout)
+        values["own_kernels"] = values["own"]
         problems += found
     values["sheets"] = sheet_ids() if sheets is None else sheets
     problems += checks.run(values)
@@ -68,11 +77,11 @@ def _sections(given: Mapping[str, object]) -> tuple[dict[str, Any], list[Problem
     problems = [unknown((name,), tuple(fields)) for name in given if name not in fields]
     values = {}
     for name, field in fields.items():
-        if name not in given:
+        if name not in given and field.is_required():
             problems.append(missing((name,)))
             continue
         try:
-            values[name] = TypeAdapter(kinds[name]).validate_python(given[name])
+            values[name] = TypeAdapter(kinds[name]).validate_python(given.get(name))
         except ValidationError as error:
             keys = tuple(getattr(field.annotation, "model_fields", ()))
             problems += from_pydantic(error, (name,), keys)

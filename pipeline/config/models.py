@@ -1,6 +1,6 @@
 """What ``config/config.yaml`` may hold, key by key.
 
-No field has a default: the file itself is the one place where values are written down.
+No number has a default: the file itself is the one place where values are written down.
 """
 
 import math
@@ -105,6 +105,11 @@ def _extrapolated(n: int) -> int:
     return n
 
 
+def _or_nothing(value: object) -> object:
+    """Take a key without a value for an empty group."""
+    return {} if value is None else value
+
+
 Whole = Annotated[int, BeforeValidator(as_whole)]
 Number = Annotated[float, BeforeValidator(as_number)]
 Simulated = Annotated[Whole, AfterValidator(_simulated)]
@@ -121,9 +126,10 @@ SIMULATED = f"multiples of {LINE_ELEMENTS} up to {LARGEST_SIMULATED}"
 EXTRAPOLATED = f"1 to {LARGEST_EXTRAPOLATED}"
 
 
-def setting(meaning: str, unit: str, allowed: str) -> Any:
+def setting(meaning: str, unit: str, allowed: str, **default: Any) -> Any:
     """Describe a field of the configuration: what it means, in which unit, what is allowed."""
-    return Field(description=meaning, json_schema_extra={"unit": unit, "allowed": allowed})
+    extra: dict[str, Any] = {"unit": unit, "allowed": allowed}
+    return Field(description=meaning, json_schema_extra=extra, **default)
 
 
 class Section(BaseModel):
@@ -216,6 +222,12 @@ class Config(Section):
         "false leaves the kernel out.",
         "kernel id: options",
         "the kernels and options listed below",
+    )
+    own_kernels: Annotated[dict[Any, Any], BeforeValidator(_or_nothing)] = setting(
+        "Kernels of your own, see docs/OWN_KERNELS.md. false leaves a kernel out.",
+        "kernel id: keys",
+        "the keys listed below; may be left out",
+        default_factory=dict,
     )
     counting: Counting
     hazards: Hazards

@@ -4,12 +4,16 @@ Snakemake compares these values to decide what has to be made again, so each fun
 what one rule reads, and nothing that a job could do without.
 """
 
+import math
 from collections.abc import Mapping
+from dataclasses import asdict
 from typing import Any
 
 from pydantic import TypeAdapter
 
 from pipeline.config.checks import HAZARD_KERNEL
+from pipeline.config.own_entry import OwnEntry
+from pipeline.config.own_kernels import own_kernel
 from pipeline.hardware.gpus import gpus
 from pipeline.hardware.occupancy import OCCUPANCY_FIGURES
 from pipeline.hardware.sheet import Sheet
@@ -41,6 +45,36 @@ def launch_values(kernels: Mapping[str, Options]) -> dict[str, dict[str, int | s
         name: launch_facts(kernel, kernel.options(**kernels[name]))
         for name, kernel in ladder.items()
     }
+
+
+def own_kernel_values(own: Mapping[str, OwnEntry]) -> dict[str, dict[str, Any]]:
+    """Take what a run of each own kernel depends on.
+
+    ``TypeAdapter(OwnKernel)`` reads each of them back.
+    """
+    return {name: asdict(own_kernel(name, entry)) for name, entry in own.items()}
+
+
+def own_launch_values(own: Mapping[str, OwnEntry]) -> dict[str, dict[str, int | str]]:
+    """Launch facts of own kernels, but for shared memory, which is known when they have run."""
+    return {
+        name: {
+            "kernel_number": number,
+            "kernel_label": entry.label,
+            "threads_per_block": math.prod(entry.block),
+            "registers_per_thread": entry.registers,
+            # x runs along columns.
+            "tile_m": math.prod(entry.tile[1:]),
+            "tile_n": entry.tile[0],
+            **dict.fromkeys(("multiple_m", "multiple_n", "multiple_k"), entry.multiple),
+        }
+        for number, (name, entry) in enumerate(own.items(), start=1)
+    }
+
+
+def own_labels(own: Mapping[str, OwnEntry]) -> dict[str, str]:
+    """Names of own kernels as readers see them, in the order of the configuration."""
+    return {name: entry.label for name, entry in own.items()}
 
 
 def kernel_module(kernel: str) -> str:

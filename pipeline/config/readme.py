@@ -5,8 +5,13 @@ from dataclasses import MISSING, fields
 from inspect import getdoc
 from typing import Any, Literal, get_args, get_origin, get_type_hints
 
+from pydantic.fields import FieldInfo
+
 from pipeline.config.models import Config, Section
+from pipeline.config.own_entry import OwnEntry
 from pipeline.kernels.kernel import Kernel
+
+_DEFAULTS_IN_WORDS = {"inputs": "all n by n", "label": "the kernel's id"}
 
 HEAD = """\
 # Configuration
@@ -33,7 +38,8 @@ def readme(ladder: Mapping[str, Kernel]) -> str:
     ladder
         Every kernel there is, in order.
     """
-    return "\n".join([HEAD, *_settings(Config), "## Options of the kernels", "", *_options(ladder)])
+    parts = [*_settings(Config), *_own_kernels(), "## Options of the kernels", ""]
+    return "\n".join([HEAD, *parts, *_options(ladder)])
 
 
 def _settings(section: type[Section], path: str = "") -> Iterator[str]:
@@ -51,6 +57,26 @@ def _settings(section: type[Section], path: str = "") -> Iterator[str]:
     for name, inner in nested.items():
         yield from (f"## `{name}`", "", str(getdoc(inner)), "")
         yield from _settings(inner, f"{path}{name}.")
+
+
+def _own_kernels() -> Iterator[str]:
+    """Keys of a kernel of the user's own, with their defaults."""
+    yield from ("## `own_kernels`", "", str(getdoc(OwnEntry)), "")
+    yield from ("| key | meaning | unit | allowed | default |", "|---|---|---|---|---|")
+    for name, field in OwnEntry.model_fields.items():
+        extra: Any = field.json_schema_extra
+        cells = (f"`own_kernels.<id>.{name}`", field.description, extra["unit"], extra["allowed"])
+        yield "| " + " | ".join([*map(str, cells), _entry_default(name, field)]) + " |"
+    yield ""
+
+
+def _entry_default(name: str, field: FieldInfo) -> str:
+    if field.is_required():
+        return "must be given"
+    value = field.get_default(call_default_factory=True)
+    if name in _DEFAULTS_IN_WORDS:
+        return _DEFAULTS_IN_WORDS[name]
+    return f"`[{', '.join(value)}]`" if isinstance(value, tuple) else f"`{value}`"
 
 
 def _options(ladder: Mapping[str, Kernel]) -> Iterator[str]:

@@ -1,0 +1,113 @@
+"""One kernel of the user's own: the keys of its entry in the configuration."""
+
+import math
+from typing import Annotated, Any
+
+from pydantic import AfterValidator, BeforeValidator, Field
+from pydantic_core import PydanticCustomError
+
+from pipeline.config.models import Number, Section, Whole, setting
+from pipeline.kernels.own_kernel import SIZE, factors
+from pipeline.simt.launch import MAX_THREADS
+
+_PRODUCT = "must be a whole number, n, or a product of these such as n*n or 4*n"
+
+
+def _as_product(value: object) -> str:
+    """Accept a length however it was written (128, "n", "n * n")."""
+    parts = factors(str(value))
+    if isinstance(value, bool) or not all(
+        part == SIZE or (part.isdecimal() and int(part) > 0) for part in parts
+    ):
+        raise PydanticCustomError("product", _PRODUCT)
+    return "*".join(parts)
+
+
+def _axes(values: tuple[Any, ...]) -> tuple[Any, ...]:
+    if not 1 <= len(values) <= 3:
+        raise PydanticCustomError("axes", "must have one, two or three entries: x, y, z")
+    return values
+
+
+def _threads(block: tuple[int, ...]) -> tuple[int, ...]:
+    if math.prod(block) > MAX_THREADS:
+        raise PydanticCustomError(
+            "threads",
+            "{threads} threads; a block has at most {most}",
+            {"threads": math.prod(block), "most": MAX_THREADS},
+        )
+    return block
+
+
+Length = Annotated[str, BeforeValidator(_as_product)]
+Positive = Annotated[Whole, Field(ge=1)]
+Threads = Annotated[tuple[Positive, ...], AfterValidator(_axes), AfterValidator(_threads)]
+
+
+class OwnEntry(Section):
+    """One kernel of your own. Keys with a default may be left out."""
+
+    file: str = setting(
+        "Python file that holds the functions. It is loaded from where it lies.",
+        "path",
+        "relative to the project folder, or absolute",
+    )
+    kernel: str = setting(
+        "Function that every thread runs: kernel(blk, inputs..., output, n, options...).",
+        "function name",
+        "a function at the top level of the file",
+    )
+    specification: str = setting(
+        "Function of numpy arrays that gives what the kernel must leave in its output. Its "
+        "parameters name the inputs.",
+        "function name",
+        "a function at the top level of the file",
+    )
+    block: Threads = setting(
+        "Threads per block along x, y and z.", "1", f"one to three numbers, {MAX_THREADS} in all"
+    )
+    tile: Annotated[tuple[Positive, ...], AfterValidator(_axes)] = setting(
+        "Part of the index space that one block covers, along x, y and z. The grid has "
+        "space / tile blocks, rounded up.",
+        "elements",
+        "as many numbers as space has",
+    )
+    space: Annotated[tuple[Length, ...], AfterValidator(_axes)] = setting(
+        "Index space that the blocks cover, along x, y and z.",
+        "elements",
+        "one to three of: a whole number, n, a product such as n*n",
+        default=("n", "n"),
+    )
+    inputs: dict[str, tuple[Length, ...]] = setting(
+        "Shapes of input arrays that are not n by n.",
+        "elements",
+        "parameter of the specification: list of lengths as in space",
+        default_factory=dict,
+    )
+    multiple: Positive = setting(
+        "The kernel takes only sizes n that are multiples of this. With a number that its tile "
+        "does not divide, the kernel is also tried at a size where blocks reach beyond the data.",
+        "elements",
+        "whole number from 1 on",
+        default=1,
+    )
+    options: dict[str, Any] = setting(
+        "Further arguments of the kernel.",
+        "name: value",
+        "parameters of the kernel",
+        default_factory=dict,
+    )
+    registers: Annotated[Whole, Field(ge=1, le=255)] = setting(
+        "Registers per thread, as an assumption: nothing is compiled.",
+        "1",
+        "1 to 255",
+        default=32,
+    )
+    tolerance: Annotated[Number, Field(ge=0)] = setting(
+        "Largest difference between floating-point results and the specification, as a share of "
+        "the largest value that the specification gives. Whole numbers must agree.",
+        "1",
+        "number from 0 on",
+        default=1e-4,
+    )
+    label: str = setting("Name that readers see.", "text", "any text", default="")

@@ -1,0 +1,166 @@
+"""Kernels of the user's own, as the configuration names them, held against their files."""
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from pydantic import ValidationError
+
+from pipeline.config.own_entry import OwnEntry
+from pipeline.config.problem import Problem, from_pydantic, key_path, nearest, shown, unknown
+from pipeline.errors import ConfigError
+from pipeline.kernels.own_kernel import SIZE, OwnKernel
+from pipeline.user_file import CHECKOUT, Function, declared
+
+SECTION = "own_kernels"
+
+_ID = re.compile(r"[a-z0-9_]+")
+_LEFT_OUT = ("false", "False")
+
+
+def choose_own(
+    given: Mapping[Any, object], ladder: Sequence[str], checkout: Path = CHECKOUT
+) -> tuple[dict[str, OwnEntry], list[Problem]]:
+    """Check the kernels that the configuration adds to the ladder.
+
+    Parameters
+    ----------
+    given
+        Kernel id to its entry; ``False`` leaves it out.
+    ladder
+        Ids that are taken.
+    checkout
+        The project folder, from which files are looked up.
+
+    Returns
+    -------
+    chosen
+        The kernels that are right, in the order given, with a label and the shape of every input.
+    problems
+        What is wrong with the others.
+    """
+    chosen, problems = {}, []
+    for name, entry in given.items():
+        if entry is False or entry in _LEFT_OUT:
+            continue
+        try:
+            chosen[str(name)] = _choose_one(name, entry, ladder, checkout)
+        except _WrongError as wrong:
+            problems += wrong.problems
+    return chosen, problems
+
+
+def own_kernel(name: str, entry: OwnEntry) -> OwnKernel:
+    """Take from an entry what a launch needs."""
+    fields = OwnKernel.__dataclass_fields__
+    return OwnKernel(name, **{field: getattr(entry, field) for field in fields if field != "id"})
+
+
+class _WrongError(Exception):
+    """An entry cannot be used."""
+
+    def __init__(self, problems: list[Problem]) -> None:
+        super().__init__(problems)
+        self.problems = problems
+
+
+def _require(problems: Iterator[Problem] | list[Problem]) -> None:
+    found = list(problems)
+    if found:
+        raise _WrongError(found)
+
+
+def _choose_one(name: object, given: object, ladder: Sequence[str], checkout: Path) -> OwnEntry:
+    where = (SECTION, str(name))
+    _require(_name_problems(name, ladder))
+    if not isinstance(given, Mapping):
+        allowed = "must be a group of keys, see config/README.md; false leaves the kernel out"
+        raise _WrongError([Problem(key_path(where), f"given {shown(given)}; {allowed}")])
+    try:
+        entry = OwnEntry.model_validate(given)
+    except ValidationError as error:
+        raise _WrongError(from_pydantic(error, where, tuple(OwnEntry.model_fields))) from None
+    try:
+        there = declared(entry.file, checkout)
+    except ConfigError as error:
+        path = key_path((*where, "file"))
+        raise _WrongError([Problem(path, f"given {shown(entry.file)}; {error}")]) from None
+    _require(_axis_problems(where, entry))
+    _require(_function_problems(where, entry, there))
+    kernel, specification = there[entry.kernel], there[entry.specification]
+    _require(_specification_problems(where, entry, specification))
+    _require(_signature_problems(where, entry, kernel, specification))
+    shapes = {one: entry.inputs.get(one, (SIZE, SIZE)) for one in specification.required}
+    return entry.model_copy(update={"label": entry.label or str(name), "inputs": shapes})
+
+
+def _name_problems(name: object, ladder: Sequence[str]) -> Iterator[Problem]:
+    path = key_path((SECTION, str(name)))
+    if not isinstance(name, str) or not _ID.fullmatch(name):
+        yield Problem(path, "a kernel's name is made of a to z, 0 to 9 and _")
+    elif name in ladder:
+        yield Problem(path, "is the name of a kernel of the ladder; choose another")
+
+
+def _axis_problems(where: tuple[str, ...], entry: OwnEntry) -> Iterator[Problem]:
+    if len(entry.tile) != len(entry.space):
+        yield Problem(
+            key_path((*where, "tile")),
+            f"given {shown(list(entry.tile))}; must have one entry for each of the "
+            f"{len(entry.space)} axes of space, {shown(list(entry.space))}",
+        )
+
+
+def _function_problems(
+    where: tuple[str, ...], entry: OwnEntry, there: Mapping[str, Function]
+) -> Iterator[Problem]:
+    for key in ("kernel", "specification"):
+        wanted = getattr(entry, key)
+        if wanted not in there:
+            yield Problem(
+                key_path((*where, key)),
+                f"given {shown(wanted)}; {entry.file} defines no such function; "
+                f"{nearest(wanted, tuple(there))}",
+            )
+
+
+def _specification_problems(
+    where: tuple[str, ...], entry: OwnEntry, specification: Function
+) -> Iterator[Problem]:
+    must = [name for name, needed in specification.keywords.items() if needed]
+    if not specification.required or specification.any_position or must:
+        yield Problem(
+            key_path((*where, "specification")),
+            f"line {specification.line} of {entry.file} defines {specification}; its parameters "
+            f"without a default are the input arrays: at least one, each by name, no *args",
+        )
+    for name in entry.inputs:
+        if name not in specification.required:
+            yield unknown((*where, "inputs", name), specification.required, "input")
+
+
+def _signature_problems(
+    where: tuple[str, ...], entry: OwnEntry, kernel: Function, specification: Function
+) -> Iterator[Problem]:
+    by_position = (*kernel.required, *kernel.optional)
+    fixed = len(specification.required) + 3
+    if len(by_position) < fixed or kernel.any_position:
+        inputs = ", ".join(specification.required)
+        yield Problem(
+            key_path((*where, "kernel")),
+            f"line {kernel.line} of {entry.file} defines {kernel}; it must take {fixed} arguments "
+            f"by position, (blk, {inputs}, output, n), and options by name after them",
+        )
+        return
+    options = {**dict.fromkeys(by_position[fixed:], False), **kernel.keywords}
+    must = [*kernel.required[fixed:], *(name for name, needed in kernel.keywords.items() if needed)]
+    for name in entry.options:
+        if name not in options and (not kernel.any_keyword or name in by_position):
+            yield unknown((*where, "options", name), tuple(options), "option")
+    for name in must:
+        if name not in entry.options:
+            yield Problem(
+                key_path((*where, "options", name)),
+                f"is missing; {kernel} has no default for it",
+            )
