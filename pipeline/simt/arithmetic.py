@@ -27,22 +27,31 @@ def add_products(
         Changed in place. Each product is rounded before it is added, where an FFMA rounds once; the
         difference is far below the error of the sum.
     """
-    blocks, threads, p, q = total.shape
-    for block in range(blocks):
+    single = full and total.shape[2] == 1 and total.shape[3] == 1
+    for block in range(total.shape[0]):
         lit = active[block if active.shape[0] > 1 else 0]
-        if full and p == 1 and q == 1:
-            for t in range(threads):
-                total[block, t, 0, 0] += a[block, t, 0] * b[block, t, 0]
+        if single:
+            _add_one(a[block], b[block], total[block])
             continue
-        for t in range(threads):
-            if not (full or lit[t]):
-                continue
-            if q == 1:
-                right = b[block, t, 0]
-                for i in range(p):
-                    total[block, t, i, 0] += a[block, t, i] * right
-                continue
-            for i in range(p):
-                left = a[block, t, i]
-                for j in range(q):
-                    total[block, t, i, j] += left * b[block, t, j]
+        for t in range(total.shape[1]):
+            if full or lit[t]:
+                _add_outer(a[block, t], b[block, t], total[block, t])
+
+
+@njit(cache=True, nogil=True)
+def _add_one(a: NDArray[Any], b: NDArray[Any], total: NDArray[Any]) -> None:
+    """Add one product per thread."""
+    for t in range(total.shape[0]):
+        total[t, 0, 0] += a[t, 0] * b[t, 0]
+
+
+@njit(cache=True, nogil=True)
+def _add_outer(a: NDArray[Any], b: NDArray[Any], total: NDArray[Any]) -> None:
+    """Add the outer product of one thread's values, along its longer side."""
+    if b.shape[0] == 1:
+        for i in range(a.shape[0]):
+            total[i, 0] += a[i] * b[0]
+        return
+    for i in range(a.shape[0]):
+        for j in range(b.shape[0]):
+            total[i, j] += a[i] * b[j]
