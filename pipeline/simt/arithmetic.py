@@ -27,31 +27,43 @@ def add_products(
         Changed in place. Each product is rounded before it is added, where an FFMA rounds once; the
         difference is far below the error of the sum.
     """
-    single = full and total.shape[2] == 1 and total.shape[3] == 1
     for block in range(total.shape[0]):
         lit = active[block if active.shape[0] > 1 else 0]
-        if single:
+        if full and total.shape[2] == 1 and total.shape[3] == 1:
             _add_one(a[block], b[block], total[block])
-            continue
-        for t in range(total.shape[1]):
-            if full or lit[t]:
-                _add_outer(a[block, t], b[block, t], total[block, t])
+        elif total.shape[3] == 1:
+            _add_column(a[block], b[block], lit, total[block])
+        else:
+            _add_outer(a[block], b[block], lit, total[block])
 
 
 @njit(cache=True, nogil=True)
 def _add_one(a: NDArray[Any], b: NDArray[Any], total: NDArray[Any]) -> None:
-    """Add one product per thread."""
+    """Add one product in every thread of a block."""
     for t in range(total.shape[0]):
         total[t, 0, 0] += a[t, 0] * b[t, 0]
 
 
 @njit(cache=True, nogil=True)
-def _add_outer(a: NDArray[Any], b: NDArray[Any], total: NDArray[Any]) -> None:
-    """Add the outer product of one thread's values, along its longer side."""
-    if b.shape[0] == 1:
-        for i in range(a.shape[0]):
-            total[i, 0] += a[i] * b[0]
-        return
-    for i in range(a.shape[0]):
-        for j in range(b.shape[0]):
-            total[i, j] += a[i] * b[j]
+def _add_column(
+    a: NDArray[Any], b: NDArray[Any], lit: NDArray[np.bool_], total: NDArray[Any]
+) -> None:
+    """Add the products with a single value of ``b`` in the active threads of a block."""
+    for t in range(total.shape[0]):
+        if lit[t]:
+            right = b[t, 0]
+            for i in range(total.shape[1]):
+                total[t, i, 0] += a[t, i] * right
+
+
+@njit(cache=True, nogil=True)
+def _add_outer(
+    a: NDArray[Any], b: NDArray[Any], lit: NDArray[np.bool_], total: NDArray[Any]
+) -> None:
+    """Add every product in the active threads of a block."""
+    for t in range(total.shape[0]):
+        if lit[t]:
+            for i in range(total.shape[1]):
+                left = a[t, i]
+                for j in range(total.shape[2]):
+                    total[t, i, j] += left * b[t, j]
