@@ -78,3 +78,4 @@ rule all:
         rules.occupancy.output,
         rules.predictions.output,
         rules.counters_measured.output,
+        rules.validation.output,

@@ -90,6 +90,7 @@ def test_artifact__needs_stores_and_settings_that_there_are(config, lecture, art
             "measured",
             "occupancy",
             "predictions",
+            "validation",
         )
     }
     assert set(artifact_plan.needs(lecture, artifact).values()) <= made

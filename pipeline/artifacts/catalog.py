@@ -15,6 +15,7 @@ LECTURE10 = {
     "bottlenecks": "pipeline.artifacts.lecture10.bottlenecks",
     "across_gpus": "pipeline.artifacts.lecture10.across_gpus",
     "roofline": "pipeline.artifacts.lecture10.roofline",
+    "validation": "pipeline.artifacts.lecture10.validation",
     "counters_measured": "pipeline.artifacts.lecture10.counters_measured",
 }
 

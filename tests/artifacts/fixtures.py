@@ -10,7 +10,8 @@ from pipeline.counting.measured_counters import compare_counters
 from pipeline.hardware.gpus import gpus as sheet_figures
 from pipeline.hardware.occupancy import ladder_occupancy
 from pipeline.hardware.sheet import load_sheets
-from pipeline.measured import nsight_counters
+from pipeline.measured import nsight_counters, sgemm_rates
+from pipeline.timing.compare import compare_rates
 from pipeline.vocab.gpus import FIGURES
 
 REFERENCE = Path(__file__).parents[1] / "data/reference_counters.csv"
@@ -233,7 +234,14 @@ def counters_measured():
     return compare_counters(profiled, sheet_figures(sheets))
 
 
+def validation():
+    """The real comparison, on the three cards."""
+    rates = sgemm_rates(DATA / "measured/sgemm_ladder.csv")
+    return compare_rates(rates, sheet_figures(load_sheets(DATA / "gpus", list(CARDS))))
+
+
 STORES = {
+    "validation": validation,
     "counters_measured": counters_measured,
     "gpus": gpus,
     "counts": counts,

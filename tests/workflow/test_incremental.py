@@ -15,14 +15,15 @@ pytestmark = pytest.mark.workflow
 
 KERNELS = list(SMALL["kernels"])
 # Stages that count kernels of the ladder by themselves, in the form in which they were measured.
-MODELLED = ("counters_measured",)
+MODELLED = ("counters_measured", "validation")
 # Stage -> stages that read its store.
 READ_BY = {
     "simulate": {"counts"},
     "counts": {"extrapolation"},
     "extrapolation": {"predictions"},
     "occupancy": {"predictions"},
-    "gpus": {"predictions"},
+    "gpus": {"predictions", "validation"},
+    "measured": {"validation"},
 }
 
 
@@ -179,10 +180,10 @@ def test_simulator__an_edit_counts_all_kernels_again(built):
     assert not planned & {"gpus", "measured"}
 
 
-def test_timing__an_edit_reruns_predictions_alone(built):
+def test_timing__an_edit_reruns_what_predicts(built):
     name = "pipeline/timing/predict.py"
     with built.edited(name, "FLOP_PER_FMA = 2\n", "FLOP_PER_FMA = 2.0\n"):
-        assert built.planned() == behind("predictions")
+        assert built.planned() == behind("predictions", "validation")
 
 
 @pytest.mark.parametrize(
@@ -210,7 +211,7 @@ def test_code__an_edit_reruns_its_users_alone(built, name, jobs):
         ),
         (
             {"counting": {"wavefronts": "hardware"}},
-            {f"simulate {kernel}" for kernel in KERNELS} | behind("simulate"),
+            {f"simulate {kernel}" for kernel in KERNELS} | behind("simulate", "validation"),
         ),
         ({"counting": {"held_out": 32, "per_fma_base": 160}}, behind("extrapolation")),
         ({"hazards": {"sizes": [32, 64]}}, behind("hazards")),

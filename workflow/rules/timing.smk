@@ -17,3 +17,22 @@ rule predictions:
         versions=library_versions(),
     script:
         "../scripts/predictions.py"
+
+
+# Not from predictions.zarr: published rates come with tiles of their own.
+rule validation:
+    input:
+        measured="results/measured.zarr",
+        gpus="results/gpus.zarr",
+    output:
+        directory("results/validation.zarr"),
+    log:
+        "logs/validation.log",
+    conda:
+        "../../environment.yml"
+    params:
+        settings=dict(rule=SETTINGS.counting.wavefronts),
+        code=code_digest("workflow/scripts/validation.py"),
+        versions=library_versions(),
+    script:
+        "../scripts/validation.py"

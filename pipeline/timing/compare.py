@@ -1,0 +1,228 @@
+"""Predictions held against published measurements, each with the tiles that were measured.
+
+The best tiles differ from GPU to GPU, and publications state those they used. So a prediction is
+made for each published row: its tiles, counted exactly at its size, on its GPU.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, fields
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import xarray as xr
+
+from pipeline.errors import LaunchError
+from pipeline.hardware.occupancy import ladder_occupancy
+from pipeline.kernels.kernel import Kernel
+from pipeline.kernels.launches import launch_facts, launches
+from pipeline.kernels.matmul import counts, misfit
+from pipeline.kernels.registry import KERNELS
+from pipeline.timing.predict import NO_BOUND, predict
+from pipeline.vocab.counters import COUNTERS
+from pipeline.vocab.validation import VALIDATION
+from pipeline.vocab.variable import annotate
+
+MODEL = "roofline"
+
+# Column of the published table -> option of a kernel, where names differ.
+_OPTIONS = {"threads_per_block": "threads"}
+_COLUMNS = ("bm", "bn", "bk", "wm", "wn", "wniter", "tm", "tn", "threads_per_block")
+_METHOD = "exact"
+
+
+@dataclass(frozen=True)
+class Case:
+    """A published launch in the terms of the ladder.
+
+    Attributes
+    ----------
+    kernel
+        The kernel.
+    options
+        Its options with the published tiles.
+    """
+
+    kernel: Kernel
+    options: Any
+
+    @property
+    def key(self) -> str:
+        """What tells the tiling from others."""
+        return f"{self.kernel.id} {self.options}"
+
+    @property
+    def tiling(self) -> str:
+        """Options that are not the defaults."""
+        default = type(self.options)()
+        return ", ".join(
+            f"{field.name}: {getattr(self.options, field.name)}"
+            for field in fields(self.options)
+            if getattr(self.options, field.name) != getattr(default, field.name)
+        )
+
+
+def compare_rates(
+    measured: xr.Dataset,
+    gpus: xr.Dataset,
+    rule: str = "lecture",
+    ladder: Mapping[str, Kernel] = KERNELS,
+) -> xr.Dataset:
+    """Predict every published rate with its own tiles, and sum the errors up per GPU.
+
+    Parameters
+    ----------
+    measured : (measurement,)
+        As :func:`pipeline.measured.sgemm_rates` reads it.
+    gpus : (gpu)
+        Figures of the GPUs; measurements on others are left out.
+    rule
+        How shared-memory wavefronts are counted.
+    ladder
+        Kernels that can be predicted.
+
+    Returns
+    -------
+    (measurement, model)
+        ``predicted_gflops`` (GFLOP/s), ``ratio`` and ``bound``, beside the published ``kernel``,
+        ``gpu``, ``n``, ``measured_gflops`` and ``source``. Over (validated_gpu, model): ``mape``
+        (a share), ``rank_correlation`` and ``compared``. Libraries and tilings that a kernel does
+        not take have no prediction (NaN, with a ``note``) and do not enter the errors.
+    """
+    known = measured["gpu"].isin(gpus["gpu"]).to_numpy()
+    rows = measured.isel(measurement=known).drop_attrs()
+    found = [_case(rows.isel(measurement=i), ladder) for i in range(rows.sizes["measurement"])]
+    cases = [case for case, _ in found]
+    texts = {
+        "tiling": [case.tiling if case else "" for case in cases],
+        "note": [note for _, note in found],
+        "kernel_label": [_label(kernel, ladder) for kernel in rows["kernel"].to_numpy()],
+    }
+    result = (
+        rows[["kernel", "gpu", "n", "measured_gflops", "source"]]
+        .assign({name: ("measurement", np.array(text, str)) for name, text in texts.items()})
+        .merge(_predicted(cases, rows, gpus, rule).expand_dims(model=np.array([MODEL]), axis=-1))
+    )
+    result["ratio"] = result["predicted_gflops"] / result["measured_gflops"]
+    result = result.merge(_errors(result)).assign_coords(model=np.array([MODEL]))
+    return annotate(result, VALIDATION)
+
+
+def _label(kernel: str, ladder: Mapping[str, Kernel]) -> str:
+    return ladder[kernel].label if kernel in ladder else ""
+
+
+def _case(row: xr.Dataset, ladder: Mapping[str, Kernel]) -> tuple[Case | None, str]:
+    """Find what stands for a published row, and what is to be said of it or of its absence."""
+    kernel = ladder.get(str(row["kernel"].item()))
+    if kernel is None:
+        return None, "no kernel of the ladder"
+    stated = {name: float(row[name]) for name in _COLUMNS}
+    tiles = {name: int(value) for name, value in stated.items() if not np.isnan(value)}
+    case = Case(kernel, kernel.options(**_options(kernel, tiles)))
+    reason = _unlike(case, tiles, int(row["n"]))
+    if reason:
+        return None, reason
+    return case, "" if tiles else "tiles not stated, those of the ladder are taken"
+
+
+def _options(kernel: Kernel, tiles: Mapping[str, int]) -> dict[str, int]:
+    """Name published tiles as the kernel does; what it has no option for follows from others."""
+    if "bs" in kernel.option_names:
+        return {"bs": tiles["bm"]} if "bm" in tiles else {}
+    named = {_OPTIONS.get(column, column): size for column, size in tiles.items()}
+    return {option: size for option, size in named.items() if option in kernel.option_names}
+
+
+def _unlike(case: Case, tiles: Mapping[str, int], n: int) -> str | None:
+    """Say why a published launch cannot be modelled; None if it can."""
+    try:
+        launch = case.kernel.launch(case.options)
+    except LaunchError as error:
+        return str(error)
+    modelled = {
+        "threads_per_block": launch.threads,
+        "bm": launch.tile[0],
+        "bn": launch.tile[1],
+    }
+    for name, size in modelled.items():
+        if tiles.get(name, size) != size:
+            return f"published with {name} = {tiles[name]}, but the ladder's would have {size}"
+    return misfit(case.kernel, case.options, n, n, n)
+
+
+def _predicted(
+    cases: Sequence[Case | None], rows: xr.Dataset, gpus: xr.Dataset, rule: str
+) -> xr.Dataset:
+    """Rate (GFLOP/s) and binding resource of every case, over (measurement)."""
+    gflops = np.full(len(cases), np.nan)
+    bound = np.full(len(cases), NO_BOUND, object)
+    sizes, devices = rows["n"].to_numpy().tolist(), rows["gpu"].to_numpy().tolist()
+    modelled = [
+        (position, case, n, gpu)
+        for position, (case, n, gpu) in enumerate(zip(cases, sizes, devices, strict=True))
+        if case
+    ]
+    if modelled:
+        launched = {(case.key, n): case for _, case, n, _ in modelled}
+        every = _predict_all(launched, gpus, rule)
+        for position, case, n, gpu in modelled:
+            here = every.sel(kernel=case.key, n=n, gpu=gpu)
+            gflops[position], bound[position] = float(here["gflops"]), str(here["bound"].item())
+    return xr.Dataset(
+        {
+            "predicted_gflops": ("measurement", gflops),
+            "bound": ("measurement", bound.astype(str)),
+        }
+    )
+
+
+def _predict_all(
+    launched: Mapping[tuple[str, int], Case], gpus: xr.Dataset, rule: str
+) -> xr.Dataset:
+    """Predict tilings on all GPUs: ``gflops`` and ``bound`` over (kernel, gpu, n)."""
+    tilings = {key: case for (key, _), case in launched.items()}
+    sizes = sorted({n for _, n in launched})
+    counters = np.full((len(COUNTERS), len(tilings), len(sizes), 1), np.nan)
+    for (key, n), case in launched.items():
+        counted = counts(case.kernel, n, n, n, case.options, rule).counters
+        where = (list(tilings).index(key), sizes.index(n), 0)
+        counters[:, *where] = [counted[name] for name in COUNTERS]
+    dataset = xr.Dataset(
+        {
+            name: (("kernel", "n", "method"), values)
+            for name, values in zip(COUNTERS, counters, strict=True)
+        },
+        {"kernel": list(tilings), "n": sizes, "method": [_METHOD]},
+    )
+    facts = {key: launch_facts(case.kernel, case.options) for key, case in tilings.items()}
+    resident = ladder_occupancy(launches(facts), gpus)
+    return predict(dataset, resident, gpus)[["gflops", "bound"]].isel(method=0)
+
+
+def _errors(compared: xr.Dataset) -> xr.Dataset:
+    """Mean error and rank correlation, per GPU that has a prediction."""
+    frame = pd.DataFrame(
+        {
+            "gpu": compared["gpu"].to_numpy(),
+            "measured": compared["measured_gflops"].to_numpy(),
+            "predicted": compared["predicted_gflops"].isel(model=0).to_numpy(),
+        }
+    ).dropna()
+    groups = dict(list(frame.groupby("gpu", sort=False)))
+    over = ("validated_gpu", "model")
+    error = [(rows["predicted"] / rows["measured"] - 1).abs().mean() for rows in groups.values()]
+    # Spearman's is Pearson's of the ranks.
+    ranks = [rows[["predicted", "measured"]].rank() for rows in groups.values()]
+    correlation = [one["predicted"].corr(one["measured"]) for one in ranks]
+    return xr.Dataset(
+        {
+            "mape": (over, np.array(error, float).reshape(-1, 1)),
+            "rank_correlation": (over, np.array(correlation, float).reshape(-1, 1)),
+            "compared": (
+                over,
+                np.array([[len(rows)] for rows in groups.values()], np.int64).reshape(-1, 1),
+            ),
+        },
+        {"validated_gpu": np.array(list(groups), str), "model": np.array([MODEL])},
+    )
