@@ -1,5 +1,6 @@
 """Generators of accesses: what a warp, or all threads of a launch, may do."""
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -30,10 +31,13 @@ def warps(draw: st.DrawFn, access_bytes: int = 4, slots: int = 64) -> tuple[NDAr
 class Step:
     """One instruction of a random program.
 
+    Every thread holds one value. Stores, atomics, shuffles and votes take it; loads, atomics and
+    shuffles replace it.
+
     Attributes
     ----------
     kind
-        load, store, sload, sstore or sync.
+        The method of ``Block``; an atomic on shared memory has an ``s`` in front.
     start
         First element per thread, (blocks, threads), a multiple of ``width``; or None if it is
         ``const + by_block * block + thread pattern``, kept apart.
@@ -44,6 +48,12 @@ class Step:
         Mask, broadcastable to (blocks, threads); or None for everybody.
     width, repeat, step
         As in ``Block.load``; ``step`` in units of ``width``.
+    lane
+        Lane or distance of a shuffle, a number or broadcastable to (blocks, threads).
+    least
+        A vote asks whether the value held is at least this.
+    pending
+        Groups of copies that a wait leaves under way.
     """
 
     kind: str
@@ -56,36 +66,87 @@ class Step:
     width: int
     repeat: int
     step: int
+    lane: NDArray | int = 0
+    least: int = 0
+    pending: int = 0
 
 
 @dataclass(frozen=True)
 class Program:
-    """A launch: sizes, element type, instructions."""
+    """A launch: sizes, element type, instructions.
 
-    blocks: int
-    threads: int
-    itemsize: int
+    Attributes
+    ----------
+    grid, block
+        Blocks per grid and threads per block along x, y and z.
+    dtype
+        Numpy's name of the element type.
+    """
+
+    grid: tuple[int, int, int]
+    block: tuple[int, int, int]
+    dtype: str
     steps: tuple[Step, ...]
+
+    @property
+    def blocks(self) -> int:
+        return math.prod(self.grid)
+
+    @property
+    def threads(self) -> int:
+        return math.prod(self.block)
+
+    @property
+    def itemsize(self) -> int:
+        return np.dtype(self.dtype).itemsize
 
 
 SLOTS = 40
 """Start positions (in units of the width) that a random program uses; repeats go beyond."""
 
+MEMORY = ("load", "store", "sload", "sload", "sstore", "sstore")
+WARPS = ("shfl_idx", "shfl_up", "shfl_down", "shfl_xor", "ballot", "vote_any", "vote_all")
+COPIES = ("copy_async", "commit", "wait")
+DTYPES = ("u1", "f2", "i4", "u4", "f4", "i8", "u8", "f8")
+GRIDS = ((1, 1, 1), (2, 1, 1), (3, 1, 1), (1, 3, 1), (2, 1, 2))
+BLOCKS = ((1, 1, 1), (31, 1, 1), (32, 1, 1), (11, 3, 1), (8, 4, 2), (7, 5, 2))
+
+
+def kinds(dtype: str) -> list[str]:
+    """What an element type allows."""
+    allowed = [*MEMORY, *WARPS, *COPIES, "sync", "sync"]
+    operations = {"f": ["add"], "i": ["add", "max", "min"], "u": ["add", "max", "min"]}[dtype[0]]
+    if dtype != "u1":
+        allowed += [f"{s}atomic_{name}" for s in ("", "s") for name in operations]
+    return allowed
+
+
+def _per_thread(
+    draw: st.DrawFn, blocks: int, threads: int, rng: np.random.Generator, below: int
+) -> NDArray:
+    shape = (draw(st.sampled_from([1, blocks])), draw(st.sampled_from([1, threads])))
+    return rng.integers(0, below, shape)
+
+
+def _widths(kind: str, itemsize: int) -> list[int]:
+    if kind == "copy_async":
+        return [w for w in (1, 2, 4) if w * itemsize in (4, 8, 16)]
+    return [w for w in (1, 2, 4) if w * itemsize <= 16] if kind in MEMORY else [1]
+
 
 @st.composite
-def _steps(draw: st.DrawFn, blocks: int, threads: int, itemsize: int) -> Step:
-    kind = draw(st.sampled_from(["load", "store", "sload", "sstore", "sstore", "sload", "sync"]))
-    width = draw(st.sampled_from([w for w in (1, 2, 4) if w * itemsize <= 16]))
-    seed = draw(st.integers(0, 2**32 - 1))
-    rng = np.random.default_rng(seed)
-    start = None
+def _steps(draw: st.DrawFn, blocks: int, threads: int, dtype: str) -> Step:
+    kind = draw(st.sampled_from(kinds(dtype)))
+    width = draw(st.sampled_from(_widths(kind, np.dtype(dtype).itemsize)))
+    rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
+    start, active, lane = None, None, draw(st.integers(0, 31))
     if draw(st.booleans()):
-        shape = (draw(st.sampled_from([1, blocks])), draw(st.sampled_from([1, threads])))
-        start = rng.integers(0, SLOTS, shape) * width
-    active = None
+        start = _per_thread(draw, blocks, threads, rng, SLOTS) * width
+    if draw(st.booleans()) and kind not in ("commit", "wait"):
+        drawn = _per_thread(draw, blocks, threads, rng, 10)
+        active = drawn < draw(st.sampled_from([1, 5, 9]))
     if draw(st.booleans()):
-        shape = (draw(st.sampled_from([1, blocks])), draw(st.sampled_from([1, threads])))
-        active = rng.random(shape) < draw(st.sampled_from([0.1, 0.5, 0.9]))
+        lane = _per_thread(draw, blocks, threads, rng, 32)
     reads = kind in ("load", "sload")
     return Step(
         kind=kind,
@@ -98,14 +159,16 @@ def _steps(draw: st.DrawFn, blocks: int, threads: int, itemsize: int) -> Step:
         width=width,
         repeat=draw(st.integers(1, 3)) if reads else 1,
         step=draw(st.integers(1, 4)),
+        lane=lane,
+        least=draw(st.integers(0, 9)),
+        pending=draw(st.integers(0, 1)),
     )
 
 
 @st.composite
 def programs(draw: st.DrawFn) -> Program:
     """Random launches of a few blocks with a few instructions."""
-    blocks = draw(st.integers(1, 3))
-    threads = draw(st.sampled_from([1, 31, 32, 33, 64, 70]))
-    itemsize = draw(st.sampled_from([1, 2, 4, 4, 8]))
-    steps = draw(st.lists(_steps(blocks, threads, itemsize), min_size=1, max_size=8))
-    return Program(blocks, threads, itemsize, tuple(steps))
+    grid, block = draw(st.sampled_from(GRIDS)), draw(st.sampled_from(BLOCKS))
+    dtype = draw(st.sampled_from(DTYPES))
+    step = _steps(math.prod(grid), math.prod(block), dtype)
+    return Program(grid, block, dtype, tuple(draw(st.lists(step, min_size=1, max_size=10))))

@@ -8,6 +8,9 @@ Two rules say how many groups there are. ``lecture``: one for accesses of up to 
 64 bits, four for 128 bits (the phases of the lecture script). ``hardware``: the same, but halved if
 lanes pair up on equal addresses (``pair condition``), as measured counters show; the evidence is in
 ``docs/MODEL.md``.
+
+An atomic shares nothing: the lanes that hit one word are served one after the other, by either
+rule.
 """
 
 import numpy as np
@@ -82,3 +85,27 @@ def wavefronts(
     wide_store = store and access_bytes == WIDEST_BYTES
     ideal = active.reshape(most if wide_store else groups, -1).any(axis=1).sum()
     return taken, int(ideal)
+
+
+def atomic_wavefronts(
+    address: NDArray[np.int64], active: NDArray[np.bool_], access_bytes: int
+) -> int:
+    """Count the wavefronts of one warp's atomic.
+
+    Per group of lanes, the largest number of active lanes on one bank: lanes on one word count
+    separately.
+
+    Parameters
+    ----------
+    address, active : (32,)
+        Byte address and activity of each lane.
+    access_bytes
+        Bytes per lane: 2, 4 or 8.
+    """
+    taken = 0
+    words_per_lane = max(1, access_bytes // WORD_BYTES)
+    for lanes in np.split(np.arange(WARP), groups_of(access_bytes)):
+        start = address[lanes][active[lanes]] // WORD_BYTES
+        words = start[:, None] + np.arange(words_per_lane)
+        taken += int(np.bincount(words.ravel() % BANKS, minlength=1).max())
+    return taken

@@ -147,3 +147,59 @@ def wavefronts(
         )
         total = (total[0] + w, total[1] + n, total[2] + k, total[3] + i)
     return total
+
+
+@njit(cache=True, nogil=True)
+def _warp_atomic_wavefronts(
+    base: int,
+    offset: NDArray[np.int64],
+    active: NDArray[np.bool_],
+    first: int,
+    last: int,
+    scale: int,
+    bank_lanes: NDArray[np.int64],
+) -> int:
+    """Return the wavefronts of an atomic of the warp whose lanes are ``first`` to ``last``."""
+    taken = 0
+    words_per_lane = max(1, scale >> _WORD_SHIFT)
+    size = WARP // words_per_lane
+    for start in range(first, last, size):
+        bank_lanes[:] = 0
+        busiest = 0
+        for t in range(start, min(start + size, last)):
+            if active[t]:
+                word = ((base + offset[t]) * scale) >> _WORD_SHIFT
+                for bank in range(word, word + words_per_lane):
+                    bank_lanes[bank % _BANKS] += 1
+                    busiest = max(busiest, bank_lanes[bank % _BANKS])
+        taken += busiest
+    return taken
+
+
+@njit(cache=True, nogil=True)
+def atomic_wavefronts(
+    const: int,
+    block: NDArray[np.int64],
+    thread: NDArray[np.int64],
+    active: NDArray[np.bool_],
+    scale: int,
+    rows: int,
+) -> tuple[int, int, int]:
+    """Count what one shared atomic of every thread costs.
+
+    Parameters and result are those of :func:`wavefronts`, without the ideal.
+    """
+    warps = lanes = taken = 0
+    bank_lanes = np.empty(_BANKS, np.int64)
+    for b in range(rows):
+        offset = thread[b if thread.shape[0] > 1 else 0]
+        lit = active[b if active.shape[0] > 1 else 0]
+        for first in range(0, offset.shape[0], WARP):
+            last = min(first + WARP, offset.shape[0])
+            warps += 1 if lit[first:last].any() else 0
+            for t in range(first, last):
+                lanes += lit[t]
+            taken += _warp_atomic_wavefronts(
+                const + block[b, 0], offset, lit, first, last, scale, bank_lanes
+            )
+    return warps, lanes, taken

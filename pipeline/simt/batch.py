@@ -1,9 +1,7 @@
 """A batch of blocks: who the threads are, which of them are active, what they touch."""
 
-import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
-from pathlib import PurePath
 from typing import Any
 
 import numpy as np
@@ -12,15 +10,16 @@ from numpy.typing import NDArray
 from pipeline.errors import LaunchError, MisalignedError, ModelError, OutOfRangeError
 from pipeline.simt.access import Access
 from pipeline.simt.accounting import Accounting
+from pipeline.simt.blocks import Blocks, Triple
 from pipeline.simt.lanes import Lanes, Part
 from pipeline.simt.masks import Mask
 from pipeline.simt.memory import GlobalArray, SharedArray
+from pipeline.simt.source import source
 from pipeline.simt.unknown import Unknown
 
 WIDTHS = (1, 2, 4)
 MAX_BYTES = 16
 Index = Any
-Triple = tuple[int, int, int]
 
 
 class Batch:
@@ -58,7 +57,7 @@ class Batch:
         self.by = number // self.gdx % self.gdy
         self.bz = number // (self.gdx * self.gdy)
         self._accounting = accounting
-        self._epoch = np.zeros(self.n_blocks, np.int32)
+        self._blocks = Blocks.starting(grid, numbers)
         self._no_block = np.zeros((self.n_blocks, 1), np.int64)
         self._no_thread = np.zeros((1, self.n_threads), np.int64)
         self._mask = Mask.full(self.n_blocks, self.n_threads)
@@ -99,7 +98,15 @@ class Batch:
         return Access(const, block, thread, active, width, same, repeat, step if repeat > 1 else 0)
 
     def _parts(self, index: Index) -> tuple[int, NDArray[np.int64] | None, NDArray[np.int64]]:
-        """Split an index into const, block and thread parts of the shapes that accounting takes."""
+        """Split an index into const, block and thread parts of the shapes that accounting takes.
+
+        Raises
+        ------
+        ModelError
+            If it depends on data that are not known.
+        LaunchError
+            If it is not an integer per thread.
+        """
         if isinstance(index, Lanes):
             return (
                 index.const,
@@ -135,8 +142,8 @@ class Batch:
         tried = [first + number * access.step for number in range(access.repeat)]
         outside = [index for index in tried if index < 0 or index + width > array.size]
         where = (
-            f"{source()}: block {self._block_index(row)}, thread {thread} (warp {thread // 32}, "
-            f"lane {thread % 32})"
+            f"{source()}: block {self._blocks.index_at(row)}, thread {thread} "
+            f"(warp {thread // 32}, lane {thread % 32})"
         )
         if outside:
             what = f"index {outside[0]}" if width == 1 else f"{width} elements at {outside[0]}"
@@ -146,24 +153,3 @@ class Batch:
             f"{where}: vector access of width {width} to {array.name} at index {wrong}; the index "
             f"must be a multiple of {width}"
         )
-
-    def _block_index(self, row: int) -> Triple:
-        """Index along x, y and z of a block of the batch."""
-        x, y, z = (
-            np.broadcast_to(np.asarray(b), (self.n_blocks, 1)) for b in (self.bx, self.by, self.bz)
-        )
-        return int(x[row, 0]), int(y[row, 0]), int(z[row, 0])
-
-    def _locate(self) -> tuple[NDArray[np.int64], str]:
-        """Give all block indices of the batch and the kernel's line that runs now."""
-        index = [self._block_index(row) for row in range(self.n_blocks)]
-        return np.array(index, np.int64), source()
-
-
-def source() -> str:
-    """Return file name and line of the innermost frame outside this package."""
-    here = PurePath(__file__).parent
-    frame = sys._getframe(1)
-    while frame.f_back and PurePath(frame.f_code.co_filename).parent == here:
-        frame = frame.f_back
-    return f"{PurePath(frame.f_code.co_filename).name}:{frame.f_lineno}"

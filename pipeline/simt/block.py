@@ -6,25 +6,32 @@ A Python loop stands for the loop that every thread runs, and ``with blk.where(c
 for a branch.
 """
 
-import math
 from typing import Any
 
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 from pipeline.errors import LaunchError
-from pipeline.simt import arithmetic, hazards, hazards_fast, transfer
+from pipeline.simt import atomics, exchange, hazards, transfer
 from pipeline.simt.access import Access
 from pipeline.simt.accounting import Accounting
-from pipeline.simt.batch import Batch, Index, Triple, source
-from pipeline.simt.masks import Mask
+from pipeline.simt.batch import Index
+from pipeline.simt.blocks import Triple
+from pipeline.simt.hazards_fast import ATOMIC, LOAD, STORE
+from pipeline.simt.lanes import Lanes
+from pipeline.simt.masks import WARP, Mask
 from pipeline.simt.memory import GlobalArray, SharedArray
+from pipeline.simt.source import source
+from pipeline.simt.values import Memory, Values, per_thread
 
 COPY_BYTES = (4, 8, 16)
 """Bytes per thread that ``cp.async`` copies (PTX ISA, cp.async)."""
 
+SHUFFLE_BYTES = 4
+"""Bytes that one shuffle instruction moves."""
 
-class Block(Batch):
+
+class Block(Values):
     """What a kernel sees: the coordinates of a :class:`Batch`, and the instructions."""
 
     def __init__(
@@ -63,7 +70,7 @@ class Block(Batch):
                 f"{source()}: ffma of values {left.shape} and {right.shape} needs accumulators of "
                 f"shape {expected} made by zeros(); got {total.shape}"
             )
-        times = _per_thread(left) * _per_thread(right)
+        times = per_thread(left) * per_thread(right)
         self._accounting.ffma(self._mask.warps, self._mask.lanes, times)
         self._multiply_add(left, right, total)
 
@@ -86,15 +93,15 @@ class Block(Batch):
             if there.all():
                 array.watch.barrier()
             else:
-                array.watch.torn_barrier(self._epoch)
-        self._epoch += there
+                array.watch.torn_barrier(self._blocks.epoch)
+        self._blocks.epoch[there] += 1
 
     # ---------- memory ----------
 
     def shared(self, name: str, size: int, dtype: DTypeLike = np.float32) -> SharedArray:
         """Declare a shared array of ``size`` elements (``__shared__``), one per block."""
         if size < 1:
-            raise LaunchError(f"shared array {name}: size is {size}, must be at least 1")
+            raise LaunchError(f"{source()}: shared array {name} has size {size}, allowed is 1 up")
         array = SharedArray.allocate(name, self.n_blocks, size, dtype)
         self._shared.append(array)
         self._accounting.shared_memory(self._shared, self.n_blocks)
@@ -127,32 +134,90 @@ class Block(Batch):
         OutOfRangeError, MisalignedError
             If an active thread's access is not allowed.
         """
-        access = self._access(index, array, width, repeat, step)
-        values = self._read(array, 0, access)
-        self._accounting.global_access(access, array, store=False)
+        access = self._access(index, _expect(array, GlobalArray), width, repeat, step)
+        values = self._read(array, access)
+        self._accounting.global_access(access, array, self._blocks, LOAD)
         return values
 
     def store(self, array: GlobalArray, index: Index, value: Any, width: int = 1) -> None:
         """Write ``width`` consecutive elements to global memory (STG); see :meth:`load`."""
-        access = self._access(index, array, width)
-        self._write(array, 0, access, value)
-        self._accounting.global_access(access, array, store=True)
-        self._check_collision(array.name, access)
+        access = self._access(index, _expect(array, GlobalArray), width)
+        self._write(array, access, value)
+        racing = self._accounting.global_access(access, array, self._blocks, STORE)
+        self._check_collision(array.name, access, racing)
 
     def sload(
         self, array: SharedArray, index: Index, width: int = 1, repeat: int = 1, step: int = 1
     ) -> NDArray[Any]:
         """Read from shared memory (LDS); see :meth:`load`."""
-        access = self._access(index, array, width, repeat, step)
-        values = self._read(array, array.size, access)
-        self._accounting.shared_access(access, array, self._epoch, hazards_fast.LOAD, self._locate)
+        access = self._access(index, _expect(array, SharedArray), width, repeat, step)
+        values = self._read(array, access)
+        self._accounting.shared_access(access, array, self._blocks, LOAD)
         return values
 
     def sstore(self, array: SharedArray, index: Index, value: Any, width: int = 1) -> None:
         """Write ``width`` consecutive elements to shared memory (STS); see :meth:`load`."""
-        access = self._access(index, array, width)
-        self._write(array, array.size, access, value)
-        self._accounting.shared_access(access, array, self._epoch, hazards_fast.STORE, self._locate)
+        access = self._access(index, _expect(array, SharedArray), width)
+        self._write(array, access, value)
+        self._accounting.shared_access(access, array, self._blocks, STORE)
+
+    # ---------- atomics ----------
+
+    def atomic_add(self, array: Memory, index: Index, value: Any) -> NDArray[Any]:
+        """Add ``value`` to an element of global or shared memory (``atomicAdd``).
+
+        Every active thread's update happens. CUDA leaves their order open; here they happen in the
+        order of blocks and threads, which decides the old values and how floats are rounded.
+
+        Parameters
+        ----------
+        array
+            32- or 64-bit integers, or floats of 16, 32 or 64 bits.
+        index
+            Element per thread.
+        value
+            Summand per thread, or one for all.
+
+        Returns
+        -------
+        (block, thread)
+            What each thread found before its own update; 0 for inactive threads.
+
+        Raises
+        ------
+        LaunchError
+            If CUDA has no such atomic for the type of the array.
+        OutOfRangeError
+            If an active thread's element lies outside the array.
+        """
+        return self._atomic("atomic_add", atomics.ADD, array, index, value)
+
+    def atomic_max(self, array: Memory, index: Index, value: Any) -> NDArray[Any]:
+        """Raise an element to ``value`` (``atomicMax``); integers only, see :meth:`atomic_add`."""
+        return self._atomic("atomic_max", atomics.MAX, array, index, value)
+
+    def atomic_min(self, array: Memory, index: Index, value: Any) -> NDArray[Any]:
+        """Lower an element to ``value`` (``atomicMin``); integers only, see :meth:`atomic_add`."""
+        return self._atomic("atomic_min", atomics.MIN, array, index, value)
+
+    def _atomic(
+        self, name: str, operation: int, array: Memory, index: Index, value: Any
+    ) -> NDArray[Any]:
+        """Apply an atomic, and count it."""
+        if array.flat.dtype not in atomics.TYPES[operation]:
+            raise LaunchError(
+                f"{source()}: {name} on {array.name} of {array.flat.dtype}; CUDA has it for "
+                f"{', '.join(atomics.TYPES[operation])}"
+            )
+        access = self._access(index, array, 1)
+        old = self._modify(array, access, operation, value)
+        if isinstance(array, SharedArray):
+            self._accounting.shared_atomic(access, array, self._blocks)
+        else:
+            self._accounting.global_access(access, array, self._blocks, ATOMIC)
+        return old
+
+    # ---------- asynchronous copies ----------
 
     def copy_async(
         self,
@@ -172,6 +237,8 @@ class Block(Batch):
         LaunchError
             If a thread copies other than 4, 8 or 16 bytes.
         """
+        reads = self._access(origin_index, _expect(origin, GlobalArray), width)
+        writes = self._access(target_index, _expect(target, SharedArray), width)
         moved = width * origin.flat.itemsize
         if moved not in COPY_BYTES or origin.flat.dtype != target.flat.dtype:
             raise LaunchError(
@@ -179,15 +246,20 @@ class Block(Batch):
                 f"{origin.flat.dtype} to {target.flat.dtype}; allowed are 4, 8 or 16 bytes of one "
                 f"type"
             )
-        reads = self._access(origin_index, origin, width)
-        writes = self._access(target_index, target, width)
-        values = self._read(origin, 0, reads)
+        values = self._read(origin, reads)
         self._check(target, writes)
-        self._accounting.async_copy(reads, origin, writes, target, self._epoch, self._locate)
+        self._accounting.async_copy(reads, origin, writes, target, self._blocks)
         self._copies.append((self._groups, writes, target, values))
 
     def commit(self) -> None:
-        """Close a group of asynchronous copies (``cp.async.commit_group``)."""
+        """Close a group of asynchronous copies (``cp.async.commit_group``).
+
+        Raises
+        ------
+        LaunchError
+            In a branch that not all threads take, where groups would differ between threads.
+        """
+        self._require_all("commit")
         self._accounting.issue(self._mask.warps, self._mask.lanes)
         self._groups += 1
 
@@ -201,126 +273,161 @@ class Block(Batch):
         LaunchError
             In a branch that not all threads take, where groups would differ between threads.
         """
-        if not self._mask.is_full:
-            raise LaunchError(
-                f"{source()}: wait in a divergent branch is not modelled; move it out"
-            )
+        self._require_all("wait")
+        if pending < 0:
+            raise LaunchError(f"{source()}: wait for {pending} pending groups, allowed is 0 up")
         self._accounting.issue(self._mask.warps, self._mask.lanes)
         landed = [copy for copy in self._copies if copy[0] < self._groups - pending]
         self._copies = [copy for copy in self._copies if copy[0] >= self._groups - pending]
         for _, access, array, values in landed:
-            self._write(array, array.size, access, values)
-            self._accounting.landed(access, array, self._epoch, self._locate)
+            self._write(array, access, values)
+            self._accounting.landed(access, array, self._blocks)
+
+    # ---------- within a warp ----------
+
+    def shfl_idx(self, value: Any, lane: Any) -> NDArray[Any]:
+        """Read ``value`` of the thread in ``lane`` (``__shfl_sync`` of all active lanes).
+
+        Parameters
+        ----------
+        value : (block, thread), or with more axes
+            What every thread offers. One instruction moves 32 bits: each value per thread takes
+            one, 64-bit values two. Indices and whole numbers count as CUDA's ``int``.
+        lane
+            Lane of the same warp, for all or per thread; taken modulo 32.
+
+        Returns
+        -------
+        (block, thread), or with the axes of ``value``
+            0 for inactive threads. To read a lane that does not take part is undefined in CUDA:
+            here it gives 0 and is reported as a hazard.
+        """
+        return self._shuffle(value, self._lanes(lane) % WARP)
+
+    def shfl_up(self, value: Any, delta: Any) -> NDArray[Any]:
+        """Read from the thread ``delta`` lanes below; the first ``delta`` lanes keep their own.
+
+        See :meth:`shfl_idx`; ``delta`` is 0 to 31.
+        """
+        source_lane = self._own_lane - self._distance("shfl_up", delta)
+        return self._shuffle(value, np.where(source_lane < 0, self._own_lane, source_lane))
+
+    def shfl_down(self, value: Any, delta: Any) -> NDArray[Any]:
+        """Read from the thread ``delta`` lanes above; the last ``delta`` lanes keep their own.
+
+        See :meth:`shfl_idx`; ``delta`` is 0 to 31.
+        """
+        source_lane = self._own_lane + self._distance("shfl_down", delta)
+        return self._shuffle(value, np.where(source_lane >= WARP, self._own_lane, source_lane))
+
+    def shfl_xor(self, value: Any, mask: Any) -> NDArray[Any]:
+        """Read from the thread whose lane differs in the bits of ``mask``.
+
+        See :meth:`shfl_idx`; ``mask`` is 0 to 31.
+        """
+        return self._shuffle(value, self._own_lane ^ self._distance("shfl_xor", mask))
+
+    def ballot(self, condition: Any) -> NDArray[Any]:
+        """Collect a truth value of every lane (``__ballot_sync`` of all active lanes).
+
+        Returns
+        -------
+        (block, thread), uint32
+            Bit i is set if lane i of the thread's warp is active and ``condition`` holds there; 0
+            for inactive threads.
+        """
+        self._accounting.vote(self._mask.warps, self._mask.lanes)
+        return self._ballot(condition)
+
+    def vote_any(self, condition: Any) -> NDArray[Any]:
+        """Say whether ``condition`` holds for an active lane of the warp (``__any_sync``).
+
+        Returns
+        -------
+        (block, thread), bool
+            False for inactive threads.
+        """
+        return self.ballot(condition) != 0
+
+    def vote_all(self, condition: Any) -> NDArray[Any]:
+        """Say whether ``condition`` holds for all active lanes of the warp (``__all_sync``).
+
+        Returns
+        -------
+        (block, thread), bool
+            False for inactive threads.
+        """
+        present = self._ballot(np.ones((1, 1), np.bool_))
+        return (self.ballot(condition) == present) & self._mask.active
+
+    @property
+    def _own_lane(self) -> NDArray[np.int64]:
+        return np.asarray(self.lane)
+
+    def _distance(self, name: str, distance: Any) -> NDArray[np.int64]:
+        """Check how far a shuffle reads: the instruction has five bits for it."""
+        lanes = self._lanes(distance)
+        if lanes.min() < 0 or lanes.max() >= WARP:
+            raise LaunchError(
+                f"{source()}: {name} by {lanes.min()} to {lanes.max()} lanes, allowed is 0 to "
+                f"{WARP - 1}"
+            )
+        return lanes
+
+    def _shuffle(self, value: Any, lane: NDArray[np.int64]) -> NDArray[Any]:
+        """Exchange values within warps, and count it."""
+        offer = self._offer(value)
+        is_int = isinstance(value, (int, Lanes))
+        registers = 1 if is_int else -(-offer.itemsize // SHUFFLE_BYTES)
+        times = per_thread(offer) * registers
+        self._accounting.shuffle(self._mask.warps, self._mask.lanes, times)
+        first = np.zeros(3, np.int64)
+        rows = exchange.silent_lanes(lane, self._mask.active, first)
+        if rows:
+            single = max(len(lane), len(self._mask.active)) == 1
+            row, thread, lane_read = first.tolist()
+            self._accounting.note(
+                hazards.INACTIVE_LANE,
+                self.n_blocks if single else rows,
+                self._blocks,
+                row,
+                thread // WARP,
+                index=lane_read,
+            )
+        return self._exchange(offer, lane)
 
     # ---------- behind the instructions ----------
 
-    def _multiply_add(self, left: NDArray[Any], right: NDArray[Any], total: NDArray[Any]) -> None:
-        """Add the products of ``left`` and ``right`` to ``total``."""
-        threads = (self.n_blocks, self.n_threads)
-        p, q = _per_thread(left), _per_thread(right)
-        arithmetic.add_products(
-            left.reshape(*threads, p),
-            right.reshape(*threads, q),
-            self._mask.active,
-            self._mask.is_full,
-            total.reshape(*threads, p, q),
-        )
-
-    def _registers(self, value: Any, dtype: Any) -> NDArray[Any]:
-        """Bring a value to one number, or one row of numbers, per thread."""
-        given = np.asarray(value, dtype)
-        shape = (self.n_blocks, self.n_threads, *given.shape[2:])
-        if given.shape != shape:
-            given = np.broadcast_to(given, shape)
-        return np.ascontiguousarray(given)
-
-    def _read(self, array: GlobalArray | SharedArray, stride: int, access: Access) -> NDArray[Any]:
-        """Move values to registers."""
-        values = access.repeat * access.width
-        out = np.empty((self.n_blocks, self.n_threads, values), array.bits.dtype)
-        fault = transfer.gather(
-            array.bits,
-            stride,
-            access.const,
-            access.block,
-            access.thread,
-            access.active,
-            self._mask.is_full,
-            array.size,
-            access.width,
-            access.step,
-            out,
-        )
-        if fault != transfer.FINE:
-            raise self._fault(array, access, fault)
-        moved = out.view(array.flat.dtype)
-        return moved[:, :, 0] if values == 1 else moved
-
-    def _write(
-        self, array: GlobalArray | SharedArray, stride: int, access: Access, value: Any
-    ) -> None:
-        """Move values to memory."""
-        shape = (self.n_blocks, self.n_threads, access.width)
-        given = np.asarray(value, array.flat.dtype)
-        if access.width == 1 and given.ndim < 3:
-            given = given[..., None]
-        try:
-            given = np.ascontiguousarray(np.broadcast_to(given, shape))
-        except ValueError:
+    def _require_all(self, name: str) -> None:
+        """Refuse an instruction in a branch that not all threads take."""
+        if not self._mask.is_full:
             raise LaunchError(
-                f"{source()}: store to {array.name} of a value of shape {np.shape(value)}, "
-                f"expected (blocks, threads, width) = {shape}"
-            ) from None
-        fault = transfer.scatter(
-            array.bits,
-            stride,
-            access.const,
-            access.block,
-            access.thread,
-            access.active,
-            array.size,
-            given.view(array.bits.dtype),
-        )
-        if fault != transfer.FINE:
-            raise self._fault(array, access, fault)
+                f"{source()}: {name} in a divergent branch is not modelled; move it out"
+            )
 
-    def _check(self, array: GlobalArray | SharedArray, access: Access) -> None:
-        """Refuse an access that is out of range or misaligned."""
-        fault = transfer.first_fault(
-            access.const,
-            access.block,
-            access.thread,
-            access.active,
-            array.size,
-            access.width,
-            access.repeat,
-            access.step,
-        )
-        if fault != transfer.FINE:
-            raise self._fault(array, access, fault)
+    def _check_collision(self, name: str, access: Access, racing: NDArray[np.bool_] | None) -> None:
+        """Report a store in which two threads of a block write one element.
 
-    def _check_collision(self, name: str, access: Access) -> None:
-        """Report a store in which two threads of a block write one element."""
+        Blocks that are ``racing`` are in ``race_count`` already.
+        """
+        colliding = np.empty(max(len(access.thread), len(access.active)), np.bool_)
         first = np.zeros(3, np.int64)
-        rows = transfer.colliding_blocks(access.thread, access.active, first)
-        if not rows:
+        if not transfer.colliding_blocks(access.thread, access.active, colliding, first):
             return
-        single = max(len(access.thread), len(access.active)) == 1
+        colliding = np.broadcast_to(colliding, (self.n_blocks,))
+        count = int(np.count_nonzero(colliding))
+        known = 0 if racing is None else int(np.count_nonzero(colliding & racing))
+        self._accounting.counters["race_count"] += count - known
         row, thread, offset = first.tolist()
-        blocks = self.n_blocks if single else rows
-        self._accounting.counters["race_count"] += blocks
+        element = int(access.const + access.block[row, 0]) + offset
         self._accounting.note(
-            hazards.Hazard(
-                kind=hazards.COLLISION,
-                block=self._block_index(row),
-                warp=thread // 32,
-                other_warp=-1,
-                array=name,
-                index=int(access.const + access.block[row, 0]) + offset,
-                interval=int(self._epoch[row]),
-                source=source(),
-            ),
-            blocks,
+            hazards.COLLISION,
+            count,
+            self._blocks,
+            row,
+            thread // WARP,
+            array=name,
+            index=element,
         )
 
     def _note_torn_barrier(self, torn: NDArray[np.bool_], mask: Mask) -> None:
@@ -328,20 +435,22 @@ class Block(Batch):
         row = int(np.flatnonzero(torn)[0])
         active = np.broadcast_to(mask.active, (self.n_blocks, self.n_threads))[row]
         self._accounting.note(
-            hazards.Hazard(
-                kind=hazards.DIVERGENT_BARRIER,
-                block=self._block_index(row),
-                warp=int(np.flatnonzero(active)[0]) // 32,
-                other_warp=int(np.flatnonzero(~active)[0]) // 32,
-                array="",
-                index=-1,
-                interval=int(self._epoch[row]),
-                source=source(),
-            ),
+            hazards.DIVERGENT_BARRIER,
             int(np.count_nonzero(torn)),
+            self._blocks,
+            row,
+            int(np.flatnonzero(active)[0]) // WARP,
+            int(np.flatnonzero(~active)[0]) // WARP,
         )
 
 
-def _per_thread(values: NDArray[Any]) -> int:
-    """How many values each thread holds."""
-    return math.prod(values.shape[2:])
+def _expect(array: Any, kind: type[Any]) -> Any:
+    """Refuse an array of the other memory."""
+    if not isinstance(array, kind):
+        wanted = {GlobalArray: "global", SharedArray: "shared"}[kind]
+        given = getattr(array, "name", f"an object of type {type(array).__name__}")
+        raise LaunchError(
+            f"{source()}: {given} is not in {wanted} memory; load and store take global arrays, "
+            f"sload and sstore shared ones"
+        )
+    return array

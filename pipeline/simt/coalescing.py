@@ -4,6 +4,9 @@ A warp instruction that touches global memory costs one 32-byte sector for every
 among its active lanes, and one 128-byte line for every distinct line (missing_modules, section 1;
 on hardware: sectors and tag requests, exact on measured counters, see ``docs/MODEL.md``).
 An aligned access of up to 16 bytes never straddles a sector, so start addresses suffice.
+
+Atomics cost the same sectors and lines. Lanes of one warp instruction that hit one address are
+served one after the other: every lane beyond the first is one conflict.
 """
 
 import numpy as np
@@ -38,3 +41,20 @@ def segments_per_warp(
         [np.ones((len(ordered), 1), bool), np.diff(ordered, axis=1) != 0], axis=1
     )
     return np.count_nonzero(first & (ordered >= 0), axis=1).astype(np.int64)
+
+
+def repeats_per_warp(address: NDArray[np.int64], active: NDArray[np.bool_]) -> NDArray[np.int64]:
+    """Count the lanes that hit an address which another lane of the warp has hit already.
+
+    Parameters
+    ----------
+    address, active : (warp, lane)
+        As in :func:`segments_per_warp`.
+
+    Returns
+    -------
+    (warp,)
+        Active lanes less distinct addresses.
+    """
+    distinct = segments_per_warp(address, active, 1)
+    return np.count_nonzero(active, axis=1) - distinct

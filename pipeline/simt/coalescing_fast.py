@@ -145,3 +145,29 @@ def transactions(
         for i in range(4):
             sums[i] += known[shift, i] * weight[b]
     return sums[0], sums[1], sums[2], sums[3]
+
+
+@njit(cache=True, nogil=True)
+def repeats(thread: NDArray[np.int64], active: NDArray[np.bool_]) -> int:
+    """Count the lanes that hit an address which another lane of their warp has hit already.
+
+    Parameters
+    ----------
+    thread, active : (1 or blocks, threads)
+        Element offsets and activity.
+
+    Returns
+    -------
+    int
+        Summed over the rows; a single row stands for all blocks.
+    """
+    count = 0
+    for r in range(max(thread.shape[0], active.shape[0])):
+        offset = thread[r if thread.shape[0] > 1 else 0]
+        lit = active[r if active.shape[0] > 1 else 0]
+        for first in range(0, offset.shape[0], WARP):
+            last = min(first + WARP, offset.shape[0])
+            ordered = np.sort(offset[first:last][lit[first:last]])
+            for i in range(1, ordered.shape[0]):
+                count += ordered[i] == ordered[i - 1]
+    return count

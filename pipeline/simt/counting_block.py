@@ -4,12 +4,13 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
+import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 from pipeline.simt.access import Access
 from pipeline.simt.block import Block
-from pipeline.simt.memory import GlobalArray, SharedArray
 from pipeline.simt.unknown import Unknown
+from pipeline.simt.values import Memory
 
 
 class BlocksDifferError(Exception):
@@ -21,7 +22,7 @@ class CountingBlock(Block):
 
     Every index is computed, checked and counted as in a full run; nothing is moved or multiplied.
     What remains costs the same for any number of blocks that do the same, so that one batch can
-    hold a whole grid.
+    hold a whole grid. Shuffles and votes of what is known, such as a thread's number, stay known.
     """
 
     def zeros(self, *shape: int, dtype: DTypeLike = "f4") -> NDArray[Any]:
@@ -35,26 +36,42 @@ class CountingBlock(Block):
         """Stand for one row of values per thread."""
         return Unknown.of(getattr(value, "shape", ())[2:], dtype)
 
-    def _read(
-        self,
-        array: GlobalArray | SharedArray,
-        stride: int,  # noqa: ARG002
-        access: Access,
-    ) -> NDArray[Any]:
+    def _read(self, array: Memory, access: Access) -> NDArray[Any]:
         """Check the access and return placeholders."""
         self._check(array, access)
         values = access.repeat * access.width
         return Unknown.of((values,) if values > 1 else (), array.flat.dtype)
 
-    def _write(
-        self,
-        array: GlobalArray | SharedArray,
-        stride: int,  # noqa: ARG002
-        access: Access,
-        value: Any,  # noqa: ARG002
-    ) -> None:
+    def _write(self, array: Memory, access: Access, value: Any) -> None:  # noqa: ARG002
         """Check the access."""
         self._check(array, access)
+
+    def _modify(
+        self,
+        array: Memory,
+        access: Access,
+        operation: int,  # noqa: ARG002
+        value: Any,  # noqa: ARG002
+    ) -> NDArray[Any]:
+        """Check the access and return placeholders."""
+        self._check(array, access)
+        return Unknown.of((), array.flat.dtype)
+
+    def _exchange(self, offer: NDArray[Any], lane: NDArray[np.int64]) -> NDArray[Any]:
+        """Exchange what is known."""
+        if isinstance(offer, Unknown):
+            return Unknown.of(offer.shape[2:], offer.dtype)
+        return super()._exchange(offer, lane)
+
+    def _ballot(self, condition: Any) -> NDArray[Any]:
+        """Collect what is known."""
+        if isinstance(condition, Unknown):
+            return Unknown.of((), np.uint32)
+        return super()._ballot(condition)
+
+    def _spread(self, value: NDArray[Any]) -> NDArray[Any]:
+        """Let one row stand for all blocks, where it does."""
+        return value
 
 
 class UniformBlock(CountingBlock):

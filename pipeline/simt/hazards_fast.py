@@ -1,9 +1,9 @@
 """Compiled twin of :class:`pipeline.simt.hazards.History`, over the blocks of a batch.
 
-One row of state per element of a shared array says which warp last wrote it, which warp last read
-it, each with the epoch, which store instruction wrote it last, and how many asynchronous copies to
-it are under way. ``SEVERAL`` stands for more than one warp within the epoch, which is all that a
-later access needs to know.
+One row of state per element of a shared array says which warp last wrote it, which last changed it
+by an atomic and which last read it, each with the epoch; which store instruction wrote it last; and
+how many asynchronous copies to it are under way. ``SEVERAL`` stands for more than one warp within
+the epoch, which is all that a later access needs to know.
 
 As long as every block of a batch does the same to its shared memory, one copy of the state stands
 for all of them.
@@ -16,8 +16,18 @@ from numpy.typing import NDArray
 WARP = 32
 NEVER = -1
 SEVERAL = -2
-_WRITE_EPOCH, _WRITER, _READ_EPOCH, _READER, _STAMP, _FLYING, _ATOMIC_EPOCH = range(7)
-FIELDS = 7
+_NO_EPOCH = -3
+(
+    _WRITE_EPOCH,
+    _WRITER,
+    _ATOMIC_EPOCH,
+    _UPDATER,
+    _READ_EPOCH,
+    _READER,
+    _STAMP,
+    _FLYING,
+) = range(8)
+FIELDS = 8
 
 LOAD, STORE, ATOMIC, COPY_ISSUED, COPY_LANDED = range(5)
 """What an access does to the elements it touches."""
@@ -66,6 +76,25 @@ def _note(
 
 
 @njit(cache=True, nogil=True)
+def _other(state: NDArray[np.int32], field: int, epoch: int, element: int, warp: int) -> int:
+    """Return another warp that did this since the last barrier, or ``NEVER``.
+
+    ``field`` is that of the epoch; the warp stands in the next one.
+    """
+    if state[field, element] != epoch or state[field + 1, element] == warp:
+        return NEVER
+    return state[field + 1, element]
+
+
+@njit(cache=True, nogil=True)
+def _enter(state: NDArray[np.int32], field: int, epoch: int, element: int, warp: int) -> None:
+    """Remember that ``warp`` did this."""
+    again = _other(state, field, epoch, element, warp) != NEVER
+    state[field + 1, element] = SEVERAL if again else warp
+    state[field, element] = epoch
+
+
+@njit(cache=True, nogil=True)
 def _load(
     state: NDArray[np.int32],
     epoch: int,
@@ -76,15 +105,15 @@ def _load(
     seen: NDArray[np.bool_],
 ) -> None:
     """Let ``warp`` read ``element``."""
-    if state[_WRITE_EPOCH, element] == epoch and state[_WRITER, element] != warp:
-        _note(report, seen, _RAW, block, warp, state[_WRITER, element], element)
+    for field in (_WRITE_EPOCH, _ATOMIC_EPOCH):
+        other = _other(state, field, epoch, element, warp)
+        if other != NEVER:
+            _note(report, seen, _RAW, block, warp, other, element)
     if state[_WRITE_EPOCH, element] == NEVER:
         _note(report, seen, _UNINITIALISED, block, warp, -1, element)
     if state[_FLYING, element] > 0:
         _note(report, seen, _IN_FLIGHT, block, warp, -1, element)
-    again = state[_READ_EPOCH, element] == epoch and state[_READER, element] != warp
-    state[_READER, element] = SEVERAL if again else warp
-    state[_READ_EPOCH, element] = epoch
+    _enter(state, _READ_EPOCH, epoch, element, warp)
 
 
 @njit(cache=True, nogil=True)
@@ -99,26 +128,76 @@ def _store(
     report: NDArray[np.int64],
     seen: NDArray[np.bool_],
 ) -> None:
-    """Let ``warp`` write ``element`` with the instruction number ``stamp``.
-
-    Atomic instructions are ordered among themselves, whichever warps and lanes they come from.
-    """
-    if state[_READ_EPOCH, element] == epoch and state[_READER, element] != warp:
-        _note(report, seen, _WAR, block, warp, state[_READER, element], element)
-    writer = state[_WRITER, element]
-    again = state[_WRITE_EPOCH, element] == epoch and writer != warp
-    ordered = kind == ATOMIC and state[_ATOMIC_EPOCH, element] == epoch
-    if again and not ordered:
-        _note(report, seen, _WAW, block, warp, writer, element)
-    if kind != COPY_LANDED and state[_FLYING, element] > 0:
+    """Let ``warp`` write ``element``, or start to, with the instruction number ``stamp``."""
+    other = _other(state, _READ_EPOCH, epoch, element, warp)
+    if other != NEVER:
+        _note(report, seen, _WAR, block, warp, other, element)
+    for field in (_WRITE_EPOCH, _ATOMIC_EPOCH):
+        other = _other(state, field, epoch, element, warp)
+        if other != NEVER:
+            _note(report, seen, _WAW, block, warp, other, element)
+    if state[_FLYING, element] > 0:
         _note(report, seen, _IN_FLIGHT, block, warp, -1, element)
-    if kind != ATOMIC and state[_STAMP, element] == stamp * 64 + warp:
+    if state[_STAMP, element] == stamp * WARP + warp:
         _note(report, seen, _COLLISION, block, warp, warp, element)
-    state[_STAMP, element] = stamp * 64 + warp
-    state[_WRITER, element] = SEVERAL if again else warp
-    state[_WRITE_EPOCH, element] = epoch
-    state[_ATOMIC_EPOCH, element] = epoch if kind == ATOMIC else NEVER
-    state[_FLYING, element] += (kind == COPY_ISSUED) - (kind == COPY_LANDED)
+    state[_STAMP, element] = stamp * WARP + warp
+    _enter(state, _WRITE_EPOCH, epoch, element, warp)
+    state[_FLYING, element] += kind == COPY_ISSUED
+
+
+@njit(cache=True, nogil=True)
+def _atomic(
+    state: NDArray[np.int32],
+    epoch: int,
+    element: int,
+    warp: int,
+    block: int,
+    report: NDArray[np.int64],
+    seen: NDArray[np.bool_],
+) -> None:
+    """Let ``warp`` read, change and write ``element`` at once."""
+    other = _other(state, _READ_EPOCH, epoch, element, warp)
+    if other != NEVER:
+        _note(report, seen, _WAR, block, warp, other, element)
+    other = _other(state, _WRITE_EPOCH, epoch, element, warp)
+    if other != NEVER:
+        _note(report, seen, _WAW, block, warp, other, element)
+    if state[_FLYING, element] > 0:
+        _note(report, seen, _IN_FLIGHT, block, warp, -1, element)
+    if state[_WRITE_EPOCH, element] == NEVER:
+        _note(report, seen, _UNINITIALISED, block, warp, -1, element)
+        state[_WRITE_EPOCH, element] = _NO_EPOCH
+    _enter(state, _ATOMIC_EPOCH, epoch, element, warp)
+
+
+@njit(cache=True, nogil=True)
+def _land(state: NDArray[np.int32], epoch: int, element: int, warp: int) -> None:
+    """Let an asynchronous copy of ``warp`` arrive: who touched it before has been reported."""
+    state[_FLYING, element] -= 1
+    _enter(state, _WRITE_EPOCH, epoch, element, warp)
+
+
+@njit(cache=True, nogil=True)
+def _touch(
+    state: NDArray[np.int32],
+    epoch: int,
+    stamp: int,
+    element: int,
+    warp: int,
+    block: int,
+    kind: int,
+    report: NDArray[np.int64],
+    seen: NDArray[np.bool_],
+) -> None:
+    """Let ``warp`` do what ``kind`` says to ``element``."""
+    if kind == LOAD:
+        _load(state, epoch, element, warp, block, report, seen)
+    elif kind == ATOMIC:
+        _atomic(state, epoch, element, warp, block, report, seen)
+    elif kind == COPY_LANDED:
+        _land(state, epoch, element, warp)
+    else:
+        _store(state, epoch, stamp, element, warp, block, kind, report, seen)
 
 
 @njit(cache=True, nogil=True)
@@ -169,7 +248,7 @@ def check_access(
     epoch : (blocks,)
         Barriers that each block has passed.
     stamp
-        Number of this instruction.
+        Number of this instruction; no older one with the same number may be remembered.
     report : (REPORT_ROWS, REPORT_FIELDS)
         Filled.
 
@@ -189,10 +268,7 @@ def check_access(
                 continue
             warp = t // WARP
             for element in range(base + offset[t], base + offset[t] + width):
-                if kind == LOAD:
-                    _load(state[b], epoch[b], element, warp, b, report, seen)
-                else:
-                    _store(state[b], epoch[b], stamp, element, warp, b, kind, report, seen)
+                _touch(state[b], epoch[b], stamp, element, warp, b, kind, report, seen)
         racing = seen[_RAW] or seen[_WAR] or seen[_WAW] or seen[_COLLISION] or seen[_IN_FLIGHT]
         report[_ANY, 0] += racing
     reported = 0

@@ -143,9 +143,9 @@ class Lanes:
         Operands that differ only along the block axis, or only along the thread axis, give a result
         that does too, and so stay ``Lanes`` (truth values are plain arrays).
         """
-        left, right = np.asarray(self), np.asarray(other)
+        left, right = np.asarray(self), np.asanyarray(other)
         value = op(right, left) if swap else op(left, right)
-        if value.dtype.kind != "i" or value.ndim != 2:
+        if type(value) is not np.ndarray or value.dtype.kind != "i" or value.ndim != 2:
             return value
         if value.shape[0] == 1:
             return Lanes(0, None, Part(value))
@@ -169,11 +169,11 @@ class Lanes:
 
     def __truediv__(self, other: Any) -> Any:
         """Divide as float64."""
-        return np.asarray(self) / np.asarray(other)
+        return np.asarray(self) / np.asanyarray(other)
 
     def __rtruediv__(self, other: Any) -> Any:
         """Divide ``other`` as float64."""
-        return np.asarray(other) / np.asarray(self)
+        return np.asanyarray(other) / np.asarray(self)
 
     def __lshift__(self, other: Any) -> Any:
         """Shift left."""

@@ -10,10 +10,12 @@ from numpy.typing import NDArray
 
 from pipeline.simt.access import Access
 from pipeline.simt.accounting import Accounting
-from pipeline.simt.batch import Triple, source
 from pipeline.simt.block import Block
+from pipeline.simt.blocks import Triple
 from pipeline.simt.launch import launch
-from pipeline.simt.memory import GlobalArray, SharedArray
+from pipeline.simt.memory import GlobalArray
+from pipeline.simt.source import source
+from pipeline.simt.values import Memory
 
 
 @dataclass(frozen=True)
@@ -63,17 +65,24 @@ class _WatchedBlock(Block):
         super().__init__(accounting, grid, block, numbers)
         self._sought = sought
 
-    def _write(
-        self, array: GlobalArray | SharedArray, stride: int, access: Access, value: Any
-    ) -> None:
+    def _write(self, array: Memory, access: Access, value: Any) -> None:
         """Move values to memory, and note who hits the element."""
-        super()._write(array, stride, access, value)
+        super()._write(array, access, value)
+        self._note_hits(array, access)
+
+    def _modify(self, array: Memory, access: Access, operation: int, value: Any) -> NDArray[Any]:
+        """Change values in memory, and note who hits the element."""
+        old = super()._modify(array, access, operation, value)
+        self._note_hits(array, access)
+        return old
+
+    def _note_hits(self, array: Memory, access: Access) -> None:
         if not isinstance(array, GlobalArray) or array.name != self._sought.array:
             return
         first = access.const + access.block + access.thread
         ahead = self._sought.element - first
         for row, thread in np.argwhere((ahead >= 0) & (ahead < access.width) & access.active):
-            self._sought.found.append(Store(source(), self._block_index(row), int(thread)))
+            self._sought.found.append(Store(source(), self._blocks.index_at(row), int(thread)))
 
 
 def last_store(

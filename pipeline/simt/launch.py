@@ -2,7 +2,7 @@
 
 import inspect
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import product
 from typing import Any
 
@@ -11,11 +11,12 @@ from numpy.typing import NDArray
 
 from pipeline.errors import LaunchError
 from pipeline.simt.accounting import Accounting
-from pipeline.simt.batch import Triple
 from pipeline.simt.block import Block
+from pipeline.simt.blocks import Triple
 from pipeline.simt.counting_block import BlocksDifferError, CountingBlock, UniformBlock
 from pipeline.simt.hazards import Hazard
 from pipeline.simt.memory import GlobalArray
+from pipeline.simt.traffic import StartAgainError, Traffic
 from pipeline.vocab.counters import COUNTERS
 
 MAX_THREADS = 1024
@@ -66,6 +67,10 @@ def launch(
 ) -> Launched:
     """Run ``kernel(blk, *args)`` on every block of the grid.
 
+    A kernel that reads and writes one array runs a second time from the start, with its reads
+    watched, and one whose blocks race on global memory once more, to say where; the arrays are put
+    back in between. So a kernel should have no effect besides its stores.
+
     Parameters
     ----------
     kernel
@@ -74,22 +79,38 @@ def launch(
         Blocks per grid and threads per block, along x, y and z.
     *args
         Arguments after ``blk``. Numpy arrays become arrays in global memory and are changed by
-        stores; everything else is passed as it is.
+        stores; everything else is passed as it is. One array passed twice is one array.
     rule
         How shared-memory wavefronts are counted: ``lecture`` or ``hardware``.
     batch_lanes
-        How many threads run together, at least one block; changes speed only.
+        How many threads run together, at least one block; changes speed, and of what CUDA leaves
+        open the order in which atomics of different blocks happen.
     front
         Makes the batches of blocks that the kernel sees.
 
     Raises
     ------
     LaunchError
-        If a size is not positive, or a block has more than 1024 threads.
+        If a size is not positive, a block has more than 1024 threads, an array is not contiguous,
+        or the kernel stores to one that is read-only or shares a part of its memory with another.
     """
     grid3, block3 = _sizes(grid, block)
-    numbers = np.arange(int(np.prod(grid3)), dtype=np.int64)
-    return _run(front, kernel, grid3, block3, [numbers], args, rule, batch_lanes)
+    numbers = [np.arange(int(np.prod(grid3)), dtype=np.int64)]
+    arguments = _arguments(kernel, args)
+    if len(numbers[0]) > 1:
+        arguments = _watched(arguments)
+    traffic = {id(arg.traffic): arg.traffic for arg in arguments if isinstance(arg, GlobalArray)}
+    watches = [watch for watch in traffic.values() if watch]
+
+    def run() -> Launched:
+        return _run(front, kernel, grid3, block3, numbers, arguments, rule, batch_lanes)
+
+    launched = _from_the_start(run, watches)
+    if any(watch.has_race() for watch in watches):
+        for watch in watches:
+            watch.review()
+        launched = run()
+    return launched
 
 
 def count(
@@ -102,6 +123,9 @@ def count(
 ) -> Launched:
     """Count what :func:`launch` would count, exactly and without values.
 
+    Races of blocks on global memory are not looked for; all other hazards are found as by
+    :func:`launch`.
+
     Arrays are only checked for bounds, and their contents stay as they are. To count at a size
     whose arrays would not fit into memory, pass :class:`GlobalArray` objects made by
     :meth:`GlobalArray.without_values`.
@@ -113,11 +137,12 @@ def count(
     """
     grid3, block3 = _sizes(grid, block)
     whole = [np.arange(int(np.prod(grid3)), dtype=np.int64)]
+    arguments = _arguments(kernel, args)
     try:
-        return _run(UniformBlock, kernel, grid3, block3, whole, args, rule, batch_lanes)
+        return _run(UniformBlock, kernel, grid3, block3, whole, arguments, rule, batch_lanes)
     except BlocksDifferError:
         regions = _regions(grid3)
-        return _run(CountingBlock, kernel, grid3, block3, regions, args, rule, batch_lanes)
+        return _run(CountingBlock, kernel, grid3, block3, regions, arguments, rule, batch_lanes)
 
 
 def _run(
@@ -126,13 +151,12 @@ def _run(
     grid: Triple,
     block: Triple,
     regions: Sequence[NDArray[np.int64]],
-    args: tuple[Any, ...],
+    arguments: list[Any],
     rule: str,
     batch_lanes: int,
 ) -> Launched:
     """Run the blocks of each region in batches of at most ``batch_lanes`` threads."""
     accounting = Accounting(rule)
-    arguments = _arguments(kernel, args)
     threads = int(np.prod(block))
     batch = max(1, batch_lanes // threads)
     for numbers in regions:
@@ -146,9 +170,19 @@ def _run(
         dict(accounting.hazard_counts),
         tuple(accounting.reports),
         accounting.smem_bytes,
-        accounting.reached("gld"),
-        accounting.reached("gst"),
+        accounting.reached("gld", "gatom"),
+        accounting.reached("gst", "gatom"),
     )
+
+
+def _from_the_start(run: Callable[[], Launched], watches: list[Traffic]) -> Launched:
+    """Run, and start again as often as an array turns out to be both read and written."""
+    while True:
+        try:
+            return run()
+        except StartAgainError:
+            for watch in watches:
+                watch.restart()
 
 
 def _regions(grid: Triple) -> list[NDArray[np.int64]]:
@@ -192,6 +226,33 @@ def _arguments(kernel: Callable[..., None], args: tuple[Any, ...]) -> list[Any]:
         GlobalArray(name, _flat(name, arg)) if isinstance(arg, np.ndarray) else arg
         for name, arg in zip(names, args, strict=False)
     ]
+
+
+def _watched(arguments: list[Any]) -> list[Any]:
+    """Look for races of blocks on the arrays among the arguments."""
+    arrays = [arg for arg in arguments if isinstance(arg, GlobalArray)]
+    known: dict[tuple[int, int, str], Traffic] = {}
+    watched = []
+    for arg in arguments:
+        if isinstance(arg, GlobalArray):
+            memory = _memory(arg)
+            if memory not in known:
+                others = (it.name for it in arrays if _memory(it) != memory and _overlap(it, arg))
+                known[memory] = Traffic(arg.flat, tuple(others))
+            watched.append(replace(arg, traffic=known[memory]))
+        else:
+            watched.append(arg)
+    return watched
+
+
+def _memory(array: GlobalArray) -> tuple[int, int, str]:
+    """Identify an array by what it occupies and holds."""
+    flat = array.flat
+    return flat.__array_interface__["data"][0], flat.nbytes, flat.dtype.str
+
+
+def _overlap(one: GlobalArray, other: GlobalArray) -> bool:
+    return bool(np.may_share_memory(one.flat, other.flat))
 
 
 def _flat(name: str, array: NDArray[Any]) -> NDArray[Any]:

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pipeline.errors import LaunchError, ModelError
+from pipeline.simt.source import source
 from pipeline.simt.unknown import Unknown
 
 WARP = 32
@@ -68,18 +69,11 @@ class Mask:
         """
         if isinstance(condition, Unknown):
             raise ModelError(
-                "a branch depends on data, which counting without values does not know; simulate "
-                "this kernel in full"
+                f"{source()}: a branch depends on data, which counting without values does not "
+                f"know; simulate this kernel in full"
             )
-        holds = np.atleast_2d(np.asarray(condition))
         threads = self.active.shape[1]
-        if holds.dtype != np.bool_ or holds.shape not in {
-            (a, b) for a in (1, self.blocks) for b in (1, threads)
-        }:
-            raise LaunchError(
-                f"a branch condition must be bool with shape (blocks, threads) = "
-                f"{(self.blocks, threads)}, or 1 along either axis; got {holds.dtype} {holds.shape}"
-            )
+        holds = truth_values(condition, "a branch condition", self.blocks, threads)
         if holds.all():
             return self
         active = np.ascontiguousarray(np.broadcast_to(self.active & holds, (len(holds), threads)))
@@ -93,6 +87,24 @@ class Mask:
             return 0
         taken, all_lanes = _lanes_per_warp(inner.active), _lanes_per_warp(self.active)
         return int(np.count_nonzero((taken > 0) & (taken < all_lanes))) * inner._weight
+
+
+def truth_values(condition: Any, what: str, blocks: int, threads: int) -> NDArray[np.bool_]:
+    """Bring a condition to (1 or blocks, 1 or threads).
+
+    Raises
+    ------
+    LaunchError
+        If it is not a truth value per thread; ``what`` names it.
+    """
+    holds = np.atleast_2d(np.asarray(condition))
+    allowed = {(a, b) for a in (1, blocks) for b in (1, threads)}
+    if holds.dtype != np.bool_ or holds.shape not in allowed:
+        raise LaunchError(
+            f"{source()}: {what} must be bool with shape (blocks, threads) = {(blocks, threads)}, "
+            f"or 1 along either axis; got {holds.dtype} {holds.shape}"
+        )
+    return holds
 
 
 def _lanes_per_warp(active: NDArray[np.bool_]) -> NDArray[np.int64]:

@@ -8,6 +8,8 @@ import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 from pipeline.errors import LaunchError
+from pipeline.simt.source import source
+from pipeline.simt.traffic import Traffic
 from pipeline.simt.watch import Watch
 
 ITEM_BYTES = (1, 2, 4, 8)
@@ -18,8 +20,8 @@ def bits_of(name: str, flat: NDArray[Any]) -> NDArray[Any]:
     """View values as unsigned integers of their size: what memory moves, whatever they mean."""
     if flat.itemsize not in ITEM_BYTES or flat.dtype.kind not in "biuf":
         raise LaunchError(
-            f"array {name} has elements of type {flat.dtype}; allowed are booleans, integers and "
-            f"floats of 8, 16, 32 or 64 bits"
+            f"{source()}: {name} has elements of type {flat.dtype}; allowed are booleans, integers "
+            f"and floats of 8, 16, 32 or 64 bits"
         )
     return flat.view(f"u{flat.itemsize}")
 
@@ -35,10 +37,13 @@ class GlobalArray:
     flat : (elements,)
         The values; stores change them. Byte addresses count from the start of the array, which
         stands on a 128-byte boundary as ``cudaMalloc`` returns it.
+    traffic
+        Which blocks touch which element; None where races of blocks are not looked for.
     """
 
     name: str
     flat: NDArray[Any]
+    traffic: Traffic | None = None
 
     @classmethod
     def without_values(cls, name: str, size: int, dtype: DTypeLike) -> "GlobalArray":
@@ -50,10 +55,30 @@ class GlobalArray:
         """Number of elements."""
         return self.flat.size
 
+    @property
+    def stride(self) -> int:
+        """Elements from one block's array to the next: all blocks see the same one."""
+        return 0
+
     @cached_property
     def bits(self) -> NDArray[Any]:
         """The values as unsigned integers."""
-        return bits_of(self.name, self.flat)
+        return bits_of(f"array {self.name}", self.flat)
+
+    def prepare_store(self) -> None:
+        """Refuse to change an array that cannot be changed; see :meth:`Traffic.prepare_store`.
+
+        Raises
+        ------
+        LaunchError
+            If the array is read-only.
+        """
+        if not self.flat.flags.writeable:
+            raise LaunchError(
+                f"{source()}: the kernel stores to {self.name}, which is read-only; pass a copy"
+            )
+        if self.traffic:
+            self.traffic.prepare_store()
 
 
 @dataclass(frozen=True)
@@ -82,7 +107,15 @@ class SharedArray:
         """Make an array of ``size`` elements per block that nobody has written."""
         return cls(name, size, np.zeros(blocks * size, dtype), Watch(blocks, size))
 
+    @property
+    def stride(self) -> int:
+        """Elements from one block's copy to the next."""
+        return self.size
+
     @cached_property
     def bits(self) -> NDArray[Any]:
         """The values as unsigned integers."""
-        return bits_of(self.name, self.flat)
+        return bits_of(f"array {self.name}", self.flat)
+
+    def prepare_store(self) -> None:
+        """Do nothing: shared memory can always be written."""

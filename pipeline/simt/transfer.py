@@ -122,22 +122,44 @@ def gather(
     for b in range(out.shape[0]):
         base = const + block[b, 0] + b * stride
         row = thread[b if thread.shape[0] > 1 else 0]
-        lit = active[b if active.shape[0] > 1 else 0]
-        if full and out.shape[2] == 1:
-            for t in range(out.shape[1]):
-                out[b, t, 0] = flat[np.uint64(base + row[t])]
-        elif full and width == 1:
-            for t in range(out.shape[1]):
-                start = base + row[t]
-                for r in range(repeat):
-                    out[b, t, r] = flat[np.uint64(start + r * step)]
+        if full and width == 1:
+            _gather_single(flat, base, row, step, out[b])
         else:
-            for t in range(out.shape[1]):
-                for r in range(repeat):
-                    start = base + row[t] + r * step
-                    for j in range(width):
-                        out[b, t, r * width + j] = flat[np.uint64(start + j)] if lit[t] else 0
+            lit = active[b if active.shape[0] > 1 else 0]
+            _gather_some(flat, base, row, lit, width, step, out[b])
     return FINE
+
+
+@njit(cache=True, nogil=True)
+def _gather_single(
+    flat: NDArray[Any], base: int, row: NDArray[np.int64], step: int, out: NDArray[Any]
+) -> None:
+    """Read single elements for every thread of a block."""
+    if out.shape[1] == 1:
+        for t in range(out.shape[0]):
+            out[t, 0] = flat[np.uint64(base + row[t])]
+        return
+    for t in range(out.shape[0]):
+        for r in range(out.shape[1]):
+            out[t, r] = flat[np.uint64(base + row[t] + r * step)]
+
+
+@njit(cache=True, nogil=True)
+def _gather_some(
+    flat: NDArray[Any],
+    base: int,
+    row: NDArray[np.int64],
+    lit: NDArray[np.bool_],
+    width: int,
+    step: int,
+    out: NDArray[Any],
+) -> None:
+    """Read for the active threads of a block, and give zeros to the others."""
+    for t in range(out.shape[0]):
+        for r in range(out.shape[1] // width):
+            start = base + row[t] + r * step
+            for j in range(width):
+                out[t, r * width + j] = flat[np.uint64(start + j)] if lit[t] else 0
 
 
 @njit(cache=True, nogil=True)
@@ -173,15 +195,20 @@ def scatter(
 
 @njit(cache=True, nogil=True)
 def colliding_blocks(
-    thread: NDArray[np.int64], active: NDArray[np.bool_], first: NDArray[np.int64]
+    thread: NDArray[np.int64],
+    active: NDArray[np.bool_],
+    colliding: NDArray[np.bool_],
+    first: NDArray[np.int64],
 ) -> int:
-    """Count the rows in which two active threads of one store write one element.
+    """Find the rows in which two active threads of one store write one element.
 
     Parameters
     ----------
     thread, active : (1 or blocks, threads)
         Element offsets and activity. Accesses are aligned to their width, so that two of them
         overlap only if they start at the same element.
+    colliding : (rows,)
+        Filled.
     first : (3,)
         Filled with row, thread and offset of the first collision.
 
@@ -190,10 +217,10 @@ def colliding_blocks(
     int
         Colliding rows; a single row stands for all blocks.
     """
-    rows = max(thread.shape[0], active.shape[0])
     threads = thread.shape[1]
     count = 0
-    for r in range(rows):
+    for r in range(colliding.shape[0]):
+        colliding[r] = False
         offset = thread[r if thread.shape[0] > 1 else 0]
         lit = active[r if active.shape[0] > 1 else 0]
         order = np.argsort(offset)
@@ -207,6 +234,7 @@ def colliding_blocks(
                     first[0] = r
                     first[1] = t
                     first[2] = offset[t]
+                colliding[r] = True
                 count += 1
                 break
             last = t

@@ -11,7 +11,9 @@ COUNTERS = {
     "blocks": Variable("1", "thread blocks launched", "launch__grid_size"),
     "threads": Variable("1", "threads launched", "launch__thread_count"),
     "warp_instr": Variable(
-        "1", "warp instructions: accesses, FFMA and barriers", "smsp__inst_executed.sum"
+        "1",
+        "warp instructions: accesses, atomics, FFMA, shuffles, votes and barriers",
+        "smsp__inst_executed.sum",
     ),
     "thread_instr": Variable(
         "1",
@@ -59,7 +61,7 @@ COUNTERS = {
     ),
     "g_bytes_requested": Variable(
         "byte",
-        "bytes that threads asked of global memory, loads and stores",
+        "bytes that threads asked of global memory: loads, stores and atomics",
         "smsp__sass_data_bytes_mem_global.sum",
     ),
     "ldgsts_instr": Variable(
@@ -97,9 +99,47 @@ COUNTERS = {
         "shared-memory wavefronts if no two words shared a bank",
         "smsp__sass_l1tex_data_pipe_lsu_wavefronts_mem_shared_ideal.sum",
     ),
+    "gatom_instr": Variable(
+        "1",
+        "global atomic warp instructions, whether their result is used or not",
+        "smsp__sass_inst_executed_op_global_atom.sum",
+    ),
+    "gatom_sectors": Variable(
+        "1",
+        "32-byte sectors touched by global atomics, distinct per warp instruction; they are no "
+        "load or store sectors",
+        "l1tex__t_sectors_pipe_lsu_mem_global_op_atom.sum",
+    ),
+    "gatom_lines": Variable(
+        "1",
+        "128-byte lines touched by global atomics, distinct per warp instruction; they are no "
+        "load or store lines",
+        "l1tex__t_requests_pipe_lsu_mem_global_op_atom.sum",
+    ),
+    "gatom_conflicts": Variable(
+        "1",
+        "global atomics that wait for another lane: active lanes less distinct addresses, per warp "
+        "instruction",
+    ),
+    "satom_instr": Variable(
+        "1", "shared atomic warp instructions", "smsp__inst_executed_op_shared_atom.sum"
+    ),
+    "satom_wavefronts": Variable(
+        "1",
+        "shared-memory wavefronts of atomics: per group of lanes (32, or 16 for 64-bit elements) "
+        "the largest number of active lanes on one bank, lanes on one word counted separately; not "
+        "in smem_wavefronts",
+        "l1tex__data_pipe_lsu_wavefronts_mem_shared_op_atom.sum",
+    ),
+    "shfl_instr": Variable(
+        "1", "shuffle warp instructions, one per 32 bits of each value that a thread reads"
+    ),
+    "vote_instr": Variable("1", "vote warp instructions: ballot, any and all"),
     "barriers": Variable("1", "block-wide barriers, one per block"),
     "race_count": Variable(
-        "1", "data hazards: offending instructions, one report per block and instruction"
+        "1",
+        "data hazards between warps, on shared memory, or blocks, on global memory: offending "
+        "instructions, one report per block and instruction",
     ),
 }
 

@@ -1,29 +1,20 @@
-"""A slow second opinion: what accesses cost and which hazards they show, one lane at a time.
+"""A slow second opinion: what accesses cost, one lane at a time.
 
 Plain Python over plain lists, written from the rules alone and sharing no code with ``pipeline``,
 so that an agreement of the two means something. An access is a list of :class:`Lane`, of any number
 of warps and blocks; every lane moves ``width`` neighbouring elements of ``itemsize`` bytes.
 
-Everything is followed down to single bytes: a lane's bytes give its sectors, lines and words, and
-hazards are kept per byte. As an array has elements of one size and accesses are aligned, two
-accesses share a byte exactly if they share an element.
+Everything is followed down to single bytes: a lane's bytes give its sectors, lines and words.
 
-Sources of the rules: section 1 of the lecture's module description (counting, phases, hazards) and
-the rules measured on hardware (pairs of lanes; see ``docs/MODEL.md``).
+Sources of the rules: section 1 of the lecture's module description (counting, phases) and the rules
+measured on hardware (pairs of lanes; see ``docs/MODEL.md``).
 """
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 SECTOR, LINE, WORD = 32, 128, 4
 BANKS = LANES = 32
-
-RAW = "read_after_write"
-WAR = "write_after_read"
-WAW = "write_after_write"
-COLLISION = "store_collision"
-UNINITIALISED = "uninitialised_read"
-RACES = (RAW, WAR, WAW, COLLISION)
 
 
 @dataclass(frozen=True)
@@ -47,47 +38,6 @@ class Lane:
     active: bool = True
 
 
-@dataclass(frozen=True)
-class Offence:
-    """One element that one warp may not touch now.
-
-    Attributes
-    ----------
-    warp
-        The warp whose instruction offends.
-    other
-        The warp that it collides with: itself for two lanes of one store, -1 for an element that
-        nobody wrote.
-    address
-        First byte of the element.
-    """
-
-    warp: int
-    other: int
-    address: int
-
-
-@dataclass
-class Byte:
-    """What happened to one byte of one block's array.
-
-    ``readers`` and ``writers`` are the warps that touched it in the interval ``epoch``; in a later
-    interval they no longer count. ``written`` holds for good.
-    """
-
-    epoch: int = -1
-    readers: set[int] = field(default_factory=set)
-    writers: set[int] = field(default_factory=set)
-    written: bool = False
-
-    def enter(self, epoch: int) -> None:
-        """Forget who touched it before the last barrier."""
-        if self.epoch != epoch:
-            self.epoch = epoch
-            self.readers = set()
-            self.writers = set()
-
-
 def global_access(lanes: Iterable[Lane], itemsize: int = 4, width: int = 1) -> dict[str, int]:
     """Count what a global load or store asks of memory.
 
@@ -97,13 +47,13 @@ def global_access(lanes: Iterable[Lane], itemsize: int = 4, width: int = 1) -> d
         ``instructions`` (warps with an active lane), ``sectors`` and ``lines`` (distinct 32-byte
         and 128-byte pieces, per warp instruction), ``bytes`` (active lanes times bytes per lane).
     """
-    size = _bytes_per_lane(itemsize, width)
+    size = bytes_per_lane(itemsize, width)
     count = {"instructions": 0, "sectors": 0, "lines": 0, "bytes": 0}
     for warp in _active_warps(lanes):
         sectors = set()
         lines = set()
         for lane in warp:
-            for byte in _bytes_of(lane, size):
+            for byte in bytes_of(lane, size):
                 sectors.add(byte // SECTOR)
                 lines.add(byte // LINE)
                 count["bytes"] += 1
@@ -139,7 +89,7 @@ def shared_access(
     """
     if rule not in ("lecture", "hardware"):
         raise ValueError(f"the rule must be lecture or hardware, not {rule}")
-    size = _bytes_per_lane(itemsize, width)
+    size = bytes_per_lane(itemsize, width)
     count = {"instructions": 0, "wavefronts": 0, "ideal": 0}
     for warp in _active_warps(lanes):
         paired = rule == "hardware" and _pair_condition(warp)
@@ -156,104 +106,53 @@ def shared_access(
     return count
 
 
-class HazardOracle:
-    """Hazards on one shared array of every block of a launch.
+def global_atomic(lanes: Iterable[Lane], itemsize: int = 4) -> dict[str, int]:
+    """Count what a global atomic asks of memory.
 
-    Attributes
-    ----------
-    counts
-        Instructions of blocks that showed each kind.
-    race_count
-        Instructions of blocks that showed any race, whatever its kinds.
+    Returns
+    -------
+    dict
+        As :func:`global_access`, and ``conflicts``: lanes that find another lane of their warp at
+        their address before them.
     """
-
-    def __init__(self) -> None:
-        self.counts = {RAW: 0, WAR: 0, WAW: 0, COLLISION: 0, UNINITIALISED: 0}
-        self.race_count = 0
-        self._bytes: dict[tuple[int, int], Byte] = {}
-        self._epochs: dict[int, int] = {}
-
-    def barrier(self, block: int) -> None:
-        """Let all threads of ``block`` wait for each other."""
-        self._epochs[block] = self._epochs.get(block, 0) + 1
-
-    def load(
-        self, lanes: Iterable[Lane], itemsize: int = 4, width: int = 1
-    ) -> dict[int, dict[str, set[Offence]]]:
-        """Read; give the offences of this instruction by block and kind."""
-        size = _bytes_per_lane(itemsize, width)
-        found: dict[int, dict[str, set[Offence]]] = {}
-        for lane in lanes:
-            for address in _bytes_of(lane, size) if lane.active else ():
-                byte = self._at(lane.block, address)
-                element = address - address % itemsize
-                for other in byte.writers:
-                    if other != lane.warp:
-                        _add(found, lane, RAW, other, element)
-                if not byte.written:
-                    _add(found, lane, UNINITIALISED, -1, element)
-                byte.readers.add(lane.warp)
-        return self._report(found)
-
-    def store(
-        self, lanes: Iterable[Lane], itemsize: int = 4, width: int = 1
-    ) -> dict[int, dict[str, set[Offence]]]:
-        """Write; give the offences of this instruction by block and kind."""
-        size = _bytes_per_lane(itemsize, width)
-        found: dict[int, dict[str, set[Offence]]] = {}
-        stored: set[tuple[int, int, int]] = set()
-        for lane in lanes:
-            for address in _bytes_of(lane, size) if lane.active else ():
-                byte = self._at(lane.block, address)
-                element = address - address % itemsize
-                for others, kind in ((byte.readers, WAR), (byte.writers, WAW)):
-                    for other in others:
-                        if other != lane.warp:
-                            _add(found, lane, kind, other, element)
-                if (lane.block, lane.warp, address) in stored:
-                    _add(found, lane, COLLISION, lane.warp, element)
-                stored.add((lane.block, lane.warp, address))
-                byte.writers.add(lane.warp)
-                byte.written = True
-        return self._report(found)
-
-    def _at(self, block: int, address: int) -> Byte:
-        byte = self._bytes.setdefault((block, address), Byte())
-        byte.enter(self._epochs.get(block, 0))
-        return byte
-
-    def _report(
-        self, found: dict[int, dict[str, set[Offence]]]
-    ) -> dict[int, dict[str, set[Offence]]]:
-        for kinds in found.values():
-            for kind in kinds:
-                self.counts[kind] += 1
-            if any(kind in RACES for kind in kinds):
-                self.race_count += 1
-        return found
+    count = global_access(lanes, itemsize) | {"conflicts": 0}
+    for warp in _active_warps(lanes):
+        taken = set()
+        for lane in warp:
+            count["conflicts"] += lane.address in taken
+            taken.add(lane.address)
+    return count
 
 
-def colliding_blocks(lanes: Iterable[Lane], itemsize: int = 4, width: int = 1) -> set[int]:
-    """Give the blocks of which two threads write one element of global memory in one store."""
-    size = _bytes_per_lane(itemsize, width)
-    stored: set[tuple[int, int]] = set()
-    colliding: set[int] = set()
-    for lane in lanes:
-        for address in _bytes_of(lane, size) if lane.active else ():
-            if (lane.block, address) in stored:
-                colliding.add(lane.block)
-            stored.add((lane.block, address))
-    return colliding
+def shared_atomic(lanes: Iterable[Lane], itemsize: int = 4) -> dict[str, int]:
+    """Count the wavefronts of a shared atomic: lanes on one bank go one after the other.
+
+    Returns
+    -------
+    dict
+        ``instructions``, ``wavefronts``.
+    """
+    size = bytes_per_lane(itemsize, 1)
+    count = {"instructions": 0, "wavefronts": 0}
+    for warp in _active_warps(lanes):
+        count["instructions"] += 1
+        for group in _groups(warp, _lanes_per_group(size, paired=False)):
+            visits = [0] * BANKS
+            for lane in group:
+                for bank in {byte // WORD % BANKS for byte in bytes_of(lane, size)}:
+                    visits[bank] += 1
+            count["wavefronts"] += max(visits)
+    return count
 
 
-def _bytes_per_lane(itemsize: int, width: int) -> int:
+def bytes_per_lane(itemsize: int, width: int) -> int:
     size = itemsize * width
     if itemsize not in (1, 2, 4, 8) or width not in (1, 2, 4) or size > 16:
         raise ValueError(f"no access moves {width} elements of {itemsize} bytes")
     return size
 
 
-def _bytes_of(lane: Lane, size: int) -> range:
+def bytes_of(lane: Lane, size: int) -> range:
     if lane.address % size:
         raise ValueError(f"{lane} does not start at a multiple of {size} bytes")
     return range(lane.address, lane.address + size)
@@ -295,7 +194,7 @@ def _pair_condition(warp: list[Lane]) -> bool:
 
 
 def _words(group: list[Lane], size: int) -> set[int]:
-    return {byte // WORD for lane in group for byte in _bytes_of(lane, size)}
+    return {byte // WORD for lane in group for byte in bytes_of(lane, size)}
 
 
 def _busiest_bank(group: list[Lane], size: int) -> int:
@@ -304,10 +203,3 @@ def _busiest_bank(group: list[Lane], size: int) -> int:
     for word in _words(group, size):
         per_bank[word % BANKS] += 1
     return max(per_bank)
-
-
-def _add(
-    found: dict[int, dict[str, set[Offence]]], lane: Lane, kind: str, other: int, element: int
-) -> None:
-    kinds = found.setdefault(lane.block, {})
-    kinds.setdefault(kind, set()).add(Offence(lane.warp, other, element))

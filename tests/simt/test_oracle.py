@@ -5,19 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.simt.oracle import (
-    COLLISION,
-    RAW,
-    UNINITIALISED,
-    WAR,
-    WAW,
-    HazardOracle,
-    Lane,
-    Offence,
-    colliding_blocks,
-    global_access,
-    shared_access,
-)
+from tests.simt.oracle import Lane, global_access, global_atomic, shared_access, shared_atomic
 
 
 def warp_of(addresses, *, active=range(32), warp=0, block=0):
@@ -35,11 +23,15 @@ def every(stride, start=0):
     return [start + stride * lane for lane in range(32)]
 
 
-def test_oracle__shares_no_code_with_the_package():
-    tree = ast.parse(Path(__file__).with_name("oracle.py").read_text())
+@pytest.mark.parametrize("name", ["oracle.py", "hazard_oracle.py", "warp_oracle.py"])
+def test_oracle__shares_no_code_with_the_package(name):
+    tree = ast.parse(Path(__file__).with_name(name).read_text())
     modules = {node.module for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)}
-    assert modules == {"collections.abc", "dataclasses"}
-    assert not any(isinstance(node, ast.Import) for node in ast.walk(tree))
+    imports = [
+        it.name for node in ast.walk(tree) if isinstance(node, ast.Import) for it in node.names
+    ]
+    assert modules <= {"collections.abc", "dataclasses", "tests.simt.oracle"}
+    assert imports in ([], ["struct"])
 
 
 # ---- global memory: (lanes, element bytes, width) -> instructions, sectors, lines, bytes
@@ -205,142 +197,39 @@ def test_access__refuses_a_misaligned_lane():
         shared_access(warp_of(every(4)), "lecture", 4, 4)
 
 
-# ---- hazards
+# ---- atomics: (lanes, element bytes) -> conflicts; wavefronts
+
+ATOMICS = {
+    # 32 words in 32 banks, all different
+    "a word each": (warp_of(every(4)), 4, 0, 1),
+    # all on one word: the first is free, 31 wait; the bank is visited 32 times
+    "one word for all": (warp_of([8] * 32), 4, 31, 32),
+    # two words, 16 lanes each, in banks 0 and 1: 15 wait at each; each bank is visited 16 times
+    "two words": (each(lambda lane: 4 * (lane % 2)), 4, 30, 16),
+    # two words in one bank: 16 lanes each, but 32 visits of bank 0
+    "two words of one bank": (each(lambda lane: 128 * (lane % 2)), 4, 30, 32),
+    # 64 bits: two halves; within a half 16 lanes x 2 words = 32 banks
+    "a double each": (warp_of(every(8)), 8, 0, 2),
+    # both halves visit banks 0 and 1 16 times
+    "one double for all": (warp_of([0] * 32), 8, 31, 32),
+    # neighbours share a word, not an address: bank visited twice
+    "a half each": (warp_of(every(2)), 2, 0, 2),
+    # 3 lanes on one word
+    "three active lanes": (warp_of([4] * 32, active=(0, 5, 31)), 4, 2, 3),
+    # the halves of the warp with lanes 0 and 31: one visit each
+    "two far doubles": (warp_of([0] * 32, active=(0, 31)), 8, 1, 2),
+}
 
 
-def one(warp, address, lane=0, block=0):
-    return [Lane(block, warp, lane, address)]
+@pytest.mark.parametrize("case", ATOMICS)
+def test_atomics__hand_counted(case):
+    lanes, itemsize, conflicts, wavefronts = ATOMICS[case]
+    assert global_atomic(lanes, itemsize)["conflicts"] == conflicts
+    assert shared_atomic(lanes, itemsize) == {"instructions": 1, "wavefronts": wavefronts}
 
 
-def test_hazards__reading_what_another_warp_wrote():
-    hazards = HazardOracle()
-    assert hazards.store(one(0, 40)) == {}
-    assert hazards.load(one(0, 40)) == {}  # its own word: lock-step
-    assert hazards.load(one(2, 40)) == {0: {RAW: {Offence(2, 0, 40)}}}
-    hazards.barrier(0)
-    assert hazards.load(one(2, 40)) == {}
-
-
-def test_hazards__overwriting_what_another_warp_read():
-    hazards = HazardOracle()
-    hazards.store(one(0, 40))
-    hazards.barrier(0)
-    hazards.load(one(1, 40) + one(2, 40))
-    assert hazards.store(one(1, 40)) == {0: {WAR: {Offence(1, 2, 40)}}}
-    hazards.barrier(0)
-    assert hazards.store(one(1, 40)) == {}
-
-
-def test_hazards__overwriting_what_another_warp_wrote():
-    hazards = HazardOracle()
-    hazards.store(one(0, 40))
-    assert hazards.store(one(1, 40)) == {0: {WAW: {Offence(1, 0, 40)}}}
-    # All earlier writers count, not the last one alone
-    assert hazards.store(one(0, 40)) == {0: {WAW: {Offence(0, 1, 40)}}}
-    assert hazards.load(one(1, 40)) == {0: {RAW: {Offence(1, 0, 40)}}}
-
-
-def test_hazards__every_earlier_reader_is_remembered():
-    hazards = HazardOracle()
-    hazards.store(one(0, 0))
-    hazards.barrier(0)
-    for warp in (3, 1, 0):
-        hazards.load(one(warp, 0))
-    assert hazards.store(one(0, 0)) == {0: {WAR: {Offence(0, 1, 0), Offence(0, 3, 0)}}}
-
-
-def test_hazards__two_warps_of_one_store_collide_as_writers():
-    found = HazardOracle().store(one(0, 8) + one(1, 8))
-    assert found == {0: {WAW: {Offence(1, 0, 8)}}}
-
-
-def test_hazards__two_lanes_of_one_store_collide():
-    found = HazardOracle().store(one(0, 8, lane=3) + one(0, 8, lane=7))
-    assert found == {0: {COLLISION: {Offence(0, 0, 8)}}}
-
-
-def test_hazards__two_stores_of_one_warp_are_in_order():
-    hazards = HazardOracle()
-    hazards.store(one(0, 8, lane=3))
-    assert hazards.store(one(0, 8, lane=7)) == {}
-
-
-def test_hazards__reading_what_nobody_wrote():
-    hazards = HazardOracle()
-    hazards.store(one(0, 0))
-    hazards.barrier(0)
-    # A float2 of which only the first element was written
-    assert hazards.load(one(0, 0), 4, 2) == {0: {UNINITIALISED: {Offence(0, -1, 4)}}}
-    assert hazards.race_count == 0
-
-
-def test_hazards__inactive_lanes_do_nothing():
-    hazards = HazardOracle()
-    assert hazards.load(warp_of(every(4), active=())) == {}
-    hazards.store(warp_of(every(4), active=(0,)))
-    assert hazards.load(warp_of(every(4), active=(0,))) == {}
-
-
-def test_hazards__blocks_have_their_own_memory_and_barriers():
-    hazards = HazardOracle()
-    hazards.store(one(0, 0) + one(0, 0, block=1))
-    hazards.barrier(1)
-    # Block 0 did not wait; block 1 did; block 2 never wrote
-    found = hazards.load(one(1, 0) + one(1, 0, block=1) + one(1, 0, block=2))
-    assert found == {0: {RAW: {Offence(1, 0, 0)}}, 2: {UNINITIALISED: {Offence(1, -1, 0)}}}
-
-
-def test_hazards__a_kind_counts_once_per_instruction_and_block():
-    hazards = HazardOracle()
-    hazards.store(warp_of(every(4)) + warp_of(every(4), block=1))
-    # 32 lanes of 2 warps in 2 blocks read block-wise foreign words: one report per block
-    readers = [Lane(b, w, i, 4 * i) for b in (0, 1) for w in (1, 2) for i in range(32)]
-    hazards.load(readers)
-    assert hazards.counts == {RAW: 2, WAR: 0, WAW: 0, COLLISION: 0, UNINITIALISED: 0}
-    assert hazards.race_count == 2
-    # A store that shows three kinds is one race of each block
-    hazards.store([Lane(0, 1, lane, 0) for lane in (0, 1)])
-    assert hazards.counts == {RAW: 2, WAR: 1, WAW: 1, COLLISION: 1, UNINITIALISED: 0}
-    assert hazards.race_count == 3
-
-
-def test_hazards__bytes_of_one_word_are_apart():
-    hazards = HazardOracle()
-    hazards.store(one(0, 0), itemsize=1)
-    assert hazards.store(one(1, 1), itemsize=1) == {}
-    assert hazards.load(one(1, 0), itemsize=1) == {0: {RAW: {Offence(1, 0, 0)}}}
-
-
-def test_hazards__a_double_is_one_element_of_two_words():
-    hazards = HazardOracle()
-    hazards.store(one(0, 8), itemsize=8)
-    assert hazards.load(one(1, 8), itemsize=8) == {0: {RAW: {Offence(1, 0, 8)}}}
-
-
-def test_hazards__k03_without_its_first_barrier():
-    """128 x 128 in tiles of 32: 16 blocks of 32 warps, warp = row, 4 steps: 2048 by the lecture.
-
-    Loads of A read the warp's own row, which it wrote itself: no hazard. Loads of B read row k,
-    which warp k wrote: 32 loads a step, each with 31 foreign readers. 32 reports a step, 4 steps,
-    16 blocks are 2048. One block is run here.
-    """
-    a_tile, b_tile = HazardOracle(), HazardOracle()
-    threads = [(warp, lane) for warp in range(32) for lane in range(32)]
-    own = [Lane(0, warp, lane, 4 * (32 * warp + lane)) for warp, lane in threads]
-    for _ in range(4):
-        a_tile.store(own)
-        b_tile.store(own)
-        for k in range(32):
-            a_tile.load([Lane(0, warp, lane, 4 * (32 * warp + k)) for warp, lane in threads])
-            b_tile.load([Lane(0, warp, lane, 4 * (32 * k + lane)) for warp, lane in threads])
-        a_tile.barrier(0)
-        b_tile.barrier(0)
-    assert a_tile.race_count == 0
-    assert b_tile.race_count == b_tile.counts[RAW] == 2048 // 16
-
-
-def test_colliding_blocks__finds_two_threads_on_one_element():
-    # Block 0: 32 lanes on 32 elements. Block 1: lanes 0 and 1 on one. Block 2: two warps on one.
-    lanes = warp_of(every(4)) + warp_of([0, 0], block=1) + warp_of([0], block=2)
-    lanes += warp_of([0], warp=1, block=2) + warp_of([0, 0], active=(1,), block=3)
-    assert colliding_blocks(lanes) == {1, 2}
+def test_atomics__sectors_and_lines_are_those_of_an_access():
+    lanes = warp_of(every(32)) + warp_of([0] * 32, warp=1)
+    counted = global_atomic(lanes)
+    assert counted.pop("conflicts") == 31
+    assert counted == global_access(lanes)
