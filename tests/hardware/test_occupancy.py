@@ -306,7 +306,7 @@ def test_occupancy__lazy_arrays_stay_lazy_and_give_the_same() -> None:
 
 @pytest.fixture
 def launches() -> xr.Dataset:
-    """Two kernels, with an extra variable that occupancy does not know."""
+    """Two kernels."""
     return xr.Dataset(
         {
             "threads_per_block": ("kernel", [1024, 256]),
@@ -315,6 +315,8 @@ def launches() -> xr.Dataset:
             "tile_m": ("kernel", [32, 128]),
             "tile_n": ("kernel", [32, 128]),
             "multiple_m": ("kernel", [1, 128]),
+            "multiple_n": ("kernel", [1, 128]),
+            "multiple_k": ("kernel", [1, 8]),
         },
         coords={
             "kernel": ["k02_coalesced", "k05_blocktile_2d"],
@@ -337,6 +339,7 @@ def test_ladder_occupancy__holds_kernels_by_gpus_with_the_launch_facts(
     assert set(result.data_vars) == {
         *("blocks_per_sm", "warps_per_sm", "occupancy", "limited_by"),
         *("threads_per_block", "registers_per_thread", "smem_bytes", "tile_m", "tile_n"),
+        *("multiple_m", "multiple_n", "multiple_k"),
     }
     assert set(result.coords) == {"kernel", "kernel_number", "kernel_label", "gpu", "gpu_name"}
     assert result["threads_per_block"].dims == ("kernel",)
