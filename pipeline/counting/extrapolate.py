@@ -7,52 +7,26 @@ three numbers of tiles, that is a polynomial of degree three in n.
 """
 
 import math
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
 from fractions import Fraction
 
 import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
-from pipeline.errors import ModelError, VocabularyError
-from pipeline.vocab.counters import COUNTERS
+from pipeline.counting.samples import NODES as NODES
+from pipeline.counting.samples import (
+    Samples,
+    check_counts,
+    check_roles,
+    check_steps,
+    listed,
+    names_of,
+    samples_of,
+)
+from pipeline.errors import ModelError
 from pipeline.vocab.extrapolation import EXTRAPOLATION
-from pipeline.vocab.traffic import TRAFFIC
 from pipeline.vocab.variable import annotate
-
-NODES = 4  # a polynomial of degree three has four coefficients
-
-
-@dataclass(frozen=True)
-class Samples:
-    """What was simulated of one kernel.
-
-    Attributes
-    ----------
-    kernel
-        Kernel id.
-    sizes
-        Simulated sizes, ascending.
-    names
-        What is carried: every counter, and DRAM traffic where it was counted too.
-    values : (size, counter)
-        Counters as Python integers, in the order of ``names``.
-    """
-
-    kernel: str
-    sizes: tuple[int, ...]
-    names: tuple[str, ...]
-    values: NDArray[np.object_]
-
-    @property
-    def step(self) -> int:
-        """The spacing on which the polynomial was seen to hold."""
-        return math.gcd(*self.sizes)
-
-    def at(self, sizes: Sequence[int]) -> NDArray[np.object_]:
-        """Counters (size, counter) at ``sizes``, all of which were simulated."""
-        return self.values[[self.sizes.index(size) for size in sizes]]
 
 
 def extrapolate(
@@ -68,17 +42,20 @@ def extrapolate(
     sizes
         Sizes wanted, each a multiple of the step of the simulated sizes.
     held_out
-        Simulated size that the polynomial must predict without having seen it.
+        Simulated size that the polynomial must predict without having seen it. A kernel that does
+        not take it holds out the largest size that it takes.
     per_fma_base
-        Simulated size whose counts per multiply-add ``per_fma`` keeps; None leaves that method out,
-        for kernels that multiply nothing.
+        Simulated size whose counts per multiply-add ``per_fma`` keeps; of a kernel that does not
+        take it, those of the smallest size that it takes. None leaves that method out, for kernels
+        that multiply nothing.
 
     Returns
     -------
     (kernel, n, method)
         Every counter as float64: exact below 2**53, above that the nearest float64 (relative error
-        at most 2**-53). ``held_out_error`` and ``held_out_counter`` over (kernel, method). The
-        attributes ``held_out`` and, if given, ``per_fma_base`` repeat the arguments.
+        at most 2**-53). ``held_out_error`` and ``held_out_counter`` over (kernel, method), and over
+        (kernel) the sizes that were used: ``held_out_n`` and, if ``per_fma`` is there,
+        ``per_fma_base_n``. The attributes ``held_out`` and ``per_fma_base`` repeat the arguments.
 
     Raises
     ------
@@ -88,31 +65,35 @@ def extrapolate(
         If a size was not simulated that is needed, a wanted size lies between the steps, or a
         counter is not the polynomial that the others make it.
     """
-    _check_counts(counts)
+    check_counts(counts)
     wanted = [int(size) for size in sizes]
-    samples = [_samples(counts, str(kernel)) for kernel in counts["kernel"].values]
-    _check_sizes(samples, wanted, held_out, per_fma_base)
+    check_roles(counts, wanted, held_out, per_fma_base)
+    samples = [
+        samples_of(counts, str(kernel), held_out, per_fma_base)
+        for kernel in counts["kernel"].values
+    ]
+    check_steps(samples, wanted)
     # The held-out size rides along, so that its error and the result come from the same call.
-    every = [*wanted, held_out]
     used = {"held_out": held_out}
     by_method = {}
     if per_fma_base is not None:
         used["per_fma_base"] = per_fma_base
-        by_method["per_fma"] = [per_fma(one, every, per_fma_base) for one in samples]
-    by_method["polynomial"] = [polynomial(one, every, held_out) for one in samples]
+        by_method["per_fma"] = [per_fma(one, [*wanted, one.held_out]) for one in samples]
+    by_method["polynomial"] = [polynomial(one, [*wanted, one.held_out]) for one in samples]
     values = xr.DataArray(
         np.stack([np.stack(of_kernel) for of_kernel in by_method.values()]).astype(np.float64),
         dims=("method", "kernel", "n", "counter"),
-        coords={"method": list(by_method), "counter": list(_names(counts))},
+        coords={"method": list(by_method), "counter": list(names_of(counts))},
     )
     counted = xr.DataArray(
-        np.stack([one.at([held_out])[0] for one in samples]).astype(np.float64),
+        np.stack([one.at([one.held_out])[0] for one in samples]).astype(np.float64),
         dims=("kernel", "counter"),
     )
     result = (
         values.isel(n=slice(len(wanted)))
         .to_dataset("counter")
         .assign(_held_out_error(values.isel(n=-1), counted))
+        .assign({name: ("kernel", numbers) for name, numbers in _roles(samples, used).items()})
         .assign_coords({"n": wanted, **_kernel_coordinates(counts)})
         .transpose("kernel", "n", "method", missing_dims="ignore")
         .assign_attrs(used)
@@ -120,26 +101,26 @@ def extrapolate(
     return annotate(result, EXTRAPOLATION)
 
 
-def per_fma(samples: Samples, sizes: Sequence[int], base: int) -> NDArray[np.object_]:
-    """Scale the counters at ``base`` by the number of multiply-adds, n cubed.
+def per_fma(samples: Samples, sizes: Sequence[int]) -> NDArray[np.object_]:
+    """Scale the counters at the base by the number of multiply-adds, n cubed.
 
     Returns
     -------
     (size, counter)
-        Fractions; what happens once per element of C is n / ``base`` times too large.
+        Fractions; what happens once per element of C is n / base times too large.
     """
-    counters = samples.at([base])[0]
+    counters = samples.at([samples.base])[0]
     fma = counters[samples.names.index("fma")]
     if fma <= 0:
         raise ModelError(
-            f"{samples.kernel}: no multiply-add was counted at size {base}, so nothing can be "
-            f"scaled per multiply-add; choose another per_fma_base or leave the kernel out"
+            f"{samples.kernel}: no multiply-add was counted at size {samples.base}, so nothing can "
+            f"be scaled per multiply-add; choose another per_fma_base or leave the kernel out"
         )
     scales = np.array([Fraction(size**3, fma) for size in sizes], dtype=object)
     return np.multiply.outer(scales, counters)
 
 
-def polynomial(samples: Samples, sizes: Sequence[int], held_out: int) -> NDArray[np.object_]:
+def polynomial(samples: Samples, sizes: Sequence[int]) -> NDArray[np.object_]:
     """Evaluate the cubic through four simulated sizes, after checking it at all the others.
 
     Returns
@@ -150,14 +131,15 @@ def polynomial(samples: Samples, sizes: Sequence[int], held_out: int) -> NDArray
     Raises
     ------
     ModelError
-        With fewer than four sizes besides ``held_out``, if any counter misses at a size that was
-        not used for the fit, or if a result is no count (not whole, or negative).
+        With fewer than four sizes besides the one held out, if any counter misses at a size that
+        was not used for the fit, or if a result is no count (not whole, or negative).
     """
+    held_out = samples.held_out
     others = [size for size in samples.sizes if size != held_out]
     if len(others) < NODES:
         raise ModelError(
             f"{samples.kernel}: {len(others)} sizes were simulated besides the held-out "
-            f"{held_out} ({_listed(others)}); a polynomial of degree three needs {NODES}. "
+            f"{held_out} ({listed(others)}); a polynomial of degree three needs {NODES}. "
             f"Simulate more sizes that this kernel takes"
         )
     nodes, checks = others[:NODES], [*others[NODES:], held_out]
@@ -224,7 +206,7 @@ def _require_hits(samples: Samples, nodes: Sequence[int], checks: Sequence[int])
     raise ModelError(
         f"{samples.kernel}: {samples.names[column]} at size {checks[row]} was counted as "
         f"{counted[row, column]}, but the polynomial of degree three through sizes "
-        f"{_listed(nodes)} gives {_shown(predicted[row, column])} "
+        f"{listed(nodes)} gives {_shown(predicted[row, column])} "
         f"({len(missed)} of {predicted.size} checked counts miss). The counter is no such "
         f"polynomial on these sizes: some are not multiples of the kernel's tile, or rows of the "
         f"matrices do not all start on a 128-byte line. Simulate multiples of the tile and of 32"
@@ -245,81 +227,21 @@ def _require_whole(
     size, name, value = bad[0]
     raise ModelError(
         f"{samples.kernel}: {name} at size {size} comes out as {_shown(value)} from sizes "
-        f"{_listed(nodes)}, which is no count: the polynomial does not hold there. Simulate "
+        f"{listed(nodes)}, which is no count: the polynomial does not hold there. Simulate "
         f"evenly spaced multiples of the kernel's tile, or ask for sizes further from zero"
     )
 
 
-def _check_counts(counts: xr.Dataset) -> None:
-    needed = [*COUNTERS, "simulated"]
-    missing = [name for name in needed if name not in counts]
-    if missing:
-        raise VocabularyError(
-            f"the counts to extrapolate lack {', '.join(missing)}; "
-            f"every counter of pipeline/vocab/counters.py and 'simulated' must be there"
-        )
-    wrong = [name for name in needed if set(counts[name].dims) != {"kernel", "n"}]
-    if wrong:
-        raise VocabularyError(
-            f"the counts to extrapolate hold {wrong[0]} over {counts[wrong[0]].dims}; "
-            f"every counter and 'simulated' must be over ('kernel', 'n')"
-        )
-
-
-def _check_sizes(
-    samples: Sequence[Samples], sizes: Sequence[int], held_out: int, base: int | None
-) -> None:
-    if len(set(sizes)) != len(sizes) or not sizes:
-        raise ModelError(f"sizes to extrapolate to: {_listed(sizes)}; give at least one, each once")
-    if held_out == base:
-        raise ModelError(
-            f"held_out and per_fma_base are both {base}; a size that a method starts from cannot "
-            f"check it, so choose two different simulated sizes"
-        )
-    roles = {"held_out": held_out} | ({} if base is None else {"per_fma_base": base})
-    for one in samples:
-        for role, size in roles.items():
-            if size not in one.sizes:
-                raise ModelError(
-                    f"{one.kernel}: {role} is {size}, but the kernel was simulated at "
-                    f"{_listed(one.sizes)}; choose one of these or simulate {size}"
-                )
-    common = math.lcm(*(one.step for one in samples))
-    for one in samples:
-        _require_on_step(one, sizes, common)
-
-
-def _require_on_step(samples: Samples, sizes: Sequence[int], common: int) -> None:
-    for size in sizes:
-        if size <= 0 or size % samples.step:
-            raise ModelError(
-                f"{samples.kernel}: cannot extrapolate to size {size}. The kernel was simulated at "
-                f"{_listed(samples.sizes)}, so its counters are known on multiples of "
-                f"{samples.step}; between them tiles are cut and the polynomial does not hold. The "
-                f"nearest size for all kernels is {max(1, round(size / common)) * common}"
-            )
-
-
-def _samples(counts: xr.Dataset, kernel: str) -> Samples:
-    one = counts.sel(kernel=kernel)
-    one = one.isel(n=one["simulated"].values.astype(bool)).sortby("n")
-    names = _names(counts)
-    table = one[list(names)].to_dataarray("counter").transpose("n", "counter")
-    sizes = tuple(int(n) for n in one["n"].values)
-    return Samples(kernel, sizes, names, table.values.astype(object))
-
-
-def _names(counts: xr.Dataset) -> tuple[str, ...]:
-    return (*COUNTERS, *(name for name in TRAFFIC if name in counts))
+def _roles(samples: Sequence[Samples], used: Mapping[str, int]) -> dict[str, NDArray[np.int64]]:
+    """Sizes that each kernel used for what was asked."""
+    held_out = np.array([one.held_out for one in samples], np.int64)
+    base = np.array([one.base for one in samples], np.int64)
+    return {"held_out_n": held_out} | ({"per_fma_base_n": base} if "per_fma_base" in used else {})
 
 
 def _kernel_coordinates(counts: xr.Dataset) -> dict[str, xr.DataArray]:
     names = [name for name in ("kernel", "kernel_number", "kernel_label") if name in counts.coords]
     return {name: counts[name].reset_coords(drop=True) for name in names}
-
-
-def _listed(sizes: Sequence[int]) -> str:
-    return ", ".join(str(size) for size in sizes) or "none"
 
 
 def _shown(value: Fraction) -> str:

@@ -222,10 +222,56 @@ def test_simulated__sizes_that_a_kernel_does_not_take_are_left_out():
     assert result.fma.sel({"kernel": "k01_naive", "n": 4096, "method": "polynomial"}) == 4096**3
 
 
+def left_out(counts, kernel, *sizes):
+    """The counts of a kernel that does not take some sizes."""
+    here = (counts.kernel == kernel) & counts.n.isin(sizes)
+    return counts.where(~here, 0).astype(int).assign(simulated=counts.simulated & ~here)
+
+
+def test_held_out__of_a_kernel_that_does_not_take_it_is_its_largest_size():
+    counts = left_out(dataset(BY_HAND, (*SIZES, 768, 1024)), "k02_coalesced", 128, 384, 640)
+    with pytest.raises(
+        ModelError, match=r"k02_coalesced: 3 sizes .* held-out 1024 \(256, 512, 768"
+    ):
+        extrapolate(counts, (4096,), held_out=640, per_fma_base=128)
+    counts = left_out(dataset(BY_HAND, (*SIZES, 768, 1024, 1280)), "k02_coalesced", 128, 384, 640)
+    result = extrapolate(counts, (4096,), held_out=640, per_fma_base=128)
+    assert result.held_out_n.to_series().to_dict() == dict.fromkeys(BY_HAND, 640) | {
+        "k02_coalesced": 1280
+    }
+    assert int(result.per_fma_base_n.sel(kernel="k02_coalesced")) == 256
+    assert (result.held_out_error.sel({"method": "polynomial"}) == 0).all()
+    # Stores go with n squared: 1280 / 256 times too large.
+    error = result.held_out_error.sel({"method": "per_fma", "kernel": "k02_coalesced"})
+    assert float(error) == 1280 / 256 - 1
+    exact = result.sel({"method": "polynomial", "kernel": "k02_coalesced", "n": 4096})
+    assert int(exact.gst_lines) == k02_by_hand(4096)["gst_lines"]
+
+
+def test_held_out__a_miss_at_the_largest_size_is_refused_too():
+    counts = left_out(dataset(BY_HAND, (*SIZES, 768, 1024, 1280)), "k02_coalesced", 128, 384, 640)
+    counts.gld_lines.loc["k02_coalesced", 1280] += 1
+    with pytest.raises(ModelError, match="k02_coalesced: gld_lines at size 1280 was counted as"):
+        extrapolate(counts, (4096,), held_out=640, per_fma_base=128)
+
+
+def test_roles__a_base_at_the_end_leaves_another_size_to_hold_out():
+    counts = left_out(dataset(BY_HAND, (*SIZES, 768)), "k01_naive", 640)
+    result = extrapolate(counts, (4096,), held_out=640, per_fma_base=768)
+    assert int(result.held_out_n.sel(kernel="k01_naive")) == 512
+    assert int(result.per_fma_base_n.sel(kernel="k01_naive")) == 768
+
+
 def test_simulated__too_few_sizes_name_kernel_and_sizes():
     counts = dataset(BY_HAND)
     counts.simulated.loc["k02_coalesced", 384] = False
     with pytest.raises(ModelError, match=r"k02_coalesced: 3 sizes .* 640 \(128, 256, 512\)"):
+        extrapolate(counts, (4096,), held_out=640, per_fma_base=128)
+
+
+def test_simulated__nowhere_is_said_plainly():
+    counts = left_out(dataset(BY_HAND), "k03_smem", *SIZES)
+    with pytest.raises(ModelError, match=r"k03_smem: was simulated at 0 sizes \(none\)"):
         extrapolate(counts, (4096,), held_out=640, per_fma_base=128)
 
 
@@ -242,8 +288,8 @@ def test_simulated__too_few_sizes_name_kernel_and_sizes():
         ((-128,), 640, 128, "size -128"),
         ((), 640, 128, "none; give at least one"),
         ((4096, 4096), 640, 128, "4096, 4096; give .* each once"),
-        ((4096,), 1024, 128, r"k01_naive: held_out is 1024, but .* 128, 256, 384, 512, 640"),
-        ((4096,), 640, 64, "k01_naive: per_fma_base is 64"),
+        ((4096,), 1024, 128, r"held_out is 1024, but .* 128, 256, 384, 512, 640; choose"),
+        ((4096,), 640, 64, "per_fma_base is 64, but"),
         ((4096,), 128, 128, "held_out and per_fma_base are both 128"),
     ],
 )
