@@ -1,0 +1,123 @@
+"""Counting without values, held against the full simulation in every counter."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from pipeline.errors import LaunchError, ModelError
+from pipeline.kernels import k03_smem, k12_double_buffered_async
+from pipeline.kernels.matmul import counts, multiply
+from pipeline.kernels.registry import KERNELS
+from pipeline.simt.hazards import IN_FLIGHT
+from pipeline.simt.launch import count
+from pipeline.simt.memory import GlobalArray
+
+# Tiles so small that their multiples are no whole lines: 32-byte and 64-byte row pitches.
+SMALL_TILES = {
+    "k03_smem": {"bs": 8},
+    "k04_blocktile_1d": {"bm": 16, "bn": 16, "bk": 4, "tm": 4},
+    "k05_blocktile_2d": {"bm": 16, "bn": 8, "bk": 4, "tm": 4, "tn": 2},
+    "k06_vectorized": {"bm": 16, "bn": 32, "bk": 8, "tm": 4, "tn": 4},
+    "k07_banks_linearized": {"bm": 16, "bn": 32, "bk": 8, "tm": 4, "tn": 4},
+    "k08_banks_padded": {"bm": 16, "bn": 32, "bk": 8, "tm": 4, "tn": 4, "pad": 3},
+    "k10_warptiled": {
+        "bm": 32, "bn": 16, "bk": 16, "wm": 32, "wn": 16, "wniter": 1, "tm": 4, "tn": 4,
+        "threads": 32,
+    },
+    "k12_double_buffered_async": {
+        "bm": 32, "bn": 16, "bk": 16, "wm": 32, "wn": 16, "wniter": 1, "tm": 4, "tn": 4,
+        "threads": 32,
+    },
+}  # fmt: skip
+
+
+def simulate(kernel, options, m, n, k):
+    a, b = np.zeros((m, k), np.float32), np.zeros((k, n), np.float32)
+    return multiply(kernel, a, b, options)[1]
+
+
+def check(kernel, options, m, n, k):
+    full, counted = simulate(kernel, options, m, n, k), counts(kernel, m, n, k, options)
+    assert counted.counters == full.counters
+    assert counted.hazard_counts == full.hazard_counts
+
+
+@pytest.mark.parametrize("kernel", KERNELS.values(), ids=lambda kernel: kernel.id)
+@given(times=st.tuples(*[st.integers(1, 3)] * 3))
+@settings(max_examples=6)
+def test_counts__equal_the_simulation_at_random_multiples(kernel, times):
+    multiple = kernel.launch(kernel.options()).multiple
+    shape = [max(step, 16) * count for step, count in zip(multiple, times, strict=True)]
+    check(kernel, kernel.options(), *shape)
+
+
+@pytest.mark.parametrize("name", ["k01_naive", "k02_coalesced"])
+@given(m=st.integers(1, 100), n=st.integers(1, 100), k=st.integers(1, 20), bs=st.integers(1, 32))
+@settings(max_examples=40)
+def test_counts__equal_the_simulation_at_any_shape_and_block(name, m, n, k, bs):
+    check(KERNELS[name], KERNELS[name].options(bs=bs), m, n, k)
+
+
+@pytest.mark.parametrize("name", SMALL_TILES)
+@given(times=st.tuples(*[st.integers(1, 6)] * 3))
+@settings(max_examples=10)
+def test_counts__equal_the_simulation_where_rows_are_no_whole_lines(name, times):
+    kernel = KERNELS[name]
+    options = kernel.options(**SMALL_TILES[name])
+    multiple = kernel.launch(options).multiple
+    check(kernel, options, *(step * count for step, count in zip(multiple, times, strict=True)))
+
+
+@pytest.mark.parametrize("rule", ["lecture", "hardware"])
+def test_counts__follow_the_rule(rule):
+    kernel = KERNELS["k06_vectorized"]
+    a = np.zeros((128, 128), np.float32)
+    full = multiply(kernel, a, a, kernel.options(), rule=rule)[1]
+    assert counts(kernel, 128, 128, 128, rule=rule).counters == full.counters
+
+
+@pytest.mark.parametrize("kernel", KERNELS.values(), ids=lambda kernel: kernel.id)
+def test_counts__at_4096_are_those_counted_by_hand(kernel):
+    counted = counts(kernel, 4096, 4096, 4096).counters
+    expected = kernel.expected(4096, 4096, 4096)
+    assert {name: counted[name] for name in expected} == expected
+    assert counted["fma"] == 4096**3
+
+
+def test_counts__show_the_hazards_too():
+    for options in (k03_smem.Options(drop_sync="first"), k03_smem.Options(drop_sync="second")):
+        check(KERNELS["k03_smem"], options, 64, 96, 64)
+    missing = k12_double_buffered_async.Options(drop_wait=True)
+    launched = counts(KERNELS["k12_double_buffered_async"], 128, 128, 64, missing)
+    assert launched.hazard_counts[IN_FLIGHT] > 0
+    check(KERNELS["k12_double_buffered_async"], missing, 128, 256, 64)
+
+
+def test_counts__refuse_a_shape_naming_the_multiple():
+    with pytest.raises(LaunchError, match="N = 4097 must be a positive multiple of 32"):
+        counts(KERNELS["k03_smem"], 4096, 4097, 4096)
+
+
+def indirect(blk, table, out):
+    blk.store(out, blk.load(table, blk.tid), 1)
+
+
+def data_branch(blk, table, out):
+    with blk.where(blk.load(table, blk.tid) > 0):
+        blk.store(out, blk.tid, 1)
+
+
+@pytest.mark.parametrize("body", [indirect, data_branch])
+def test_count__refuses_what_depends_on_data(body):
+    arrays = [GlobalArray.without_values(name, 32, np.int32) for name in ("table", "out")]
+    with pytest.raises(ModelError, match="depends on data"):
+        count(body, 1, 32, *arrays)
+
+
+def test_count__checks_bounds():
+    def body(blk, out):
+        blk.store(out, blk.tid + blk.bx * 32, 1)
+
+    with pytest.raises(IndexError, match=r"block \(1, 0, 0\), thread 8"):
+        count(body, 2, 32, GlobalArray.without_values("out", 40, np.float32))
