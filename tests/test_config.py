@@ -16,7 +16,8 @@ from pipeline.kernels.registry import KERNELS
 
 CHECKOUT = Path(__file__).resolve().parent.parent
 FILE = CHECKOUT / "config" / "config.yaml"
-SHEETS = ["a100_sxm_40gb", "h100_sxm", "rtx_a6000"]
+SHEETS = sorted(path.stem for path in (CHECKOUT / "data/gpus").glob("*.yaml"))
+SEVEN = [128, 256, 512, 640, 768, 1024, 1280]
 LEFT_OUT = dict.fromkeys(KERNELS, False)
 
 
@@ -55,7 +56,9 @@ def test_load__the_delivered_file_is_right(given):
     config = load(given)
     assert list(config.kernels) == list(given["kernels"])
     assert config.kernels["k05_blocktile_2d"]["vec_b"] is False
-    assert config.counting.sizes == (128, 256, 384, 512, 640)
+    assert list(config.kernels) == list(KERNELS)
+    assert sorted(config.gpus) == SHEETS
+    assert config.counting.sizes == (128, 256, 384, 512, 640, 768, 1024, 1280)
 
 
 @pytest.mark.parametrize(
@@ -64,8 +67,8 @@ def test_load__the_delivered_file_is_right(given):
         ("counting.seed", "7", 7),
         ("counting.seed", "1e3", 1000),
         ("counting.seed", 7.0, 7),
-        ("counting.sizes", ["640", 512, "384", "256", 128.0], [128, 256, 384, 512, 640]),
-        ("counting.sizes", [640, 512, 384, 256, 128], [128, 256, 384, 512, 640]),
+        ("counting.sizes", ["1280", 1024, "768", 640.0, "512", 256, 128], SEVEN),
+        ("counting.sizes", [1280, 1024, 768, 640, 512, 256, 128], SEVEN),
         ("kernels.k01_naive", None, {}),
         ("kernels.k03_smem", {}, {"bs": 32, "drop_sync": "none"}),
         ("kernels.k05_blocktile_2d", {"vec_b": "True", "bk": "8"}, {"vec_b": True}),
@@ -90,6 +93,7 @@ def test_load__kernels_stand_in_the_order_of_the_ladder(given):
 
 def test_load__gpus_keep_the_order_in_which_they_are_shown(given):
     given["gpus"] = ["h100_sxm", "rtx_a6000"]
+    given["lecture10"]["shown_gpus"] = ["h100_sxm"]
     assert load(given).gpus == ("h100_sxm", "rtx_a6000")
 
 
@@ -113,6 +117,12 @@ def test_load__settings_cannot_be_changed_afterwards(given):
         ("kernels.k01_naive", {"bz": 32}, "kernels.k01_naive.bz: unknown option; allowed: bs"),
         ("kernels.k03_smem", {"drop_sync": "frist"}, "must be one of 'none', 'first' or 'second'"),
         ("lecture10.gpu", "a6000", "lecture10.gpu: given 'a6000'; .* did you mean 'rtx_a6000'?"),
+        (
+            "lecture10.shown_gpus",
+            ["rtx_a6000", "h100"],
+            "lecture10.shown_gpus[1]: given 'h100'; must be one of gpus; .* mean 'h100_sxm'?",
+        ),
+        ("lecture10.shown_gpus", [], "lecture10.shown_gpus: given []; must hold at least 1 entry"),
         # wrong types
         ("counting.seed", True, "counting.seed: given True; must be a whole number"),
         ("counting.seed", None, "counting.seed: given None; must be a whole number"),
@@ -142,7 +152,7 @@ def test_load__settings_cannot_be_changed_afterwards(given):
         (
             "counting.sizes",
             [4096],
-            r"counting.sizes[0]: given 4096; must be at most 1024: .* eight",
+            r"counting.sizes[0]: given 4096; must be at most 2048: .* eight",
         ),
         ("counting.sizes", [128, 128], "must hold each entry once, but 128 stands there more"),
         ("gpus", ["h100_sxm", "h100_sxm"], "must hold each entry once, but h100_sxm stands"),
@@ -153,7 +163,7 @@ def test_load__settings_cannot_be_changed_afterwards(given):
         ("kernels", {}, "kernels: no kernel takes part"),
         # settings that contradict each other
         ("counting.held_out", 128, "counting.held_out: given 128; must differ from counting.per_f"),
-        ("counting.held_out", 768, "counting.held_out: given 768; must be one of counting.sizes"),
+        ("counting.held_out", 896, "counting.held_out: given 896; must be one of counting.sizes"),
         ("counting.per_fma_base", 32, "counting.per_fma_base: given 32; must be one of counting.s"),
         ("counting.sizes", [128, 256, 640], "polynomial and its check: add multiples of"),
         ("counting.sizes", [128, 256, 384, 640, 64], "add multiples of 128, or leave out with"),
@@ -183,7 +193,7 @@ def test_load__reports_everything_at_once(given):
     given["gpus"] = ["h100", "rtx_a6000"]
     given["counting"] |= {"seed": "x", "sizez": 1}
     given["kernels"] |= {"k03_smem": {"bz": 1, "drop_sync": "both"}, "k9": {}}
-    given["lecture10"]["large_n"] = 32
+    given["lecture10"] |= {"large_n": 32, "shown_gpus": ["rtx_a6000", "h200"]}
     lines = message(given).splitlines()
     paths = [line.split(":")[0].strip() for line in lines[1:-1]]
     assert sorted(paths) == [
@@ -194,8 +204,9 @@ def test_load__reports_everything_at_once(given):
         "kernels.k03_smem.drop_sync",
         "kernels.k9",
         "lecture10.large_n",
+        "lecture10.shown_gpus[1]",
     ]
-    assert lines[0].startswith("configuration: 7 problems in config/config.yaml")
+    assert lines[0].startswith("configuration: 8 problems in config/config.yaml")
 
 
 def test_load__one_mistake_for_several_kernels_is_one_problem(given):

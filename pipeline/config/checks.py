@@ -56,7 +56,7 @@ def counting(settings: Counting) -> Iterator[Problem]:
 
 
 def kernel_sizes(kernels: Mapping[str, Chosen], settings: Counting) -> Iterator[Problem]:
-    """Require that every kernel takes enough of the sizes, and the two special ones."""
+    """Require that every kernel takes enough of the sizes."""
     for step, names in _by_step({id_: math.lcm(*k.launch.multiple) for id_, k in kernels.items()}):
         fit = [n for n in settings.sizes if n % step == 0]
         if len(fit) < SIZES_NEEDED:
@@ -66,13 +66,6 @@ def kernel_sizes(kernels: Mapping[str, Chosen], settings: Counting) -> Iterator[
                 f"which are {listed(fit)}, and {SIZES_NEEDED} are needed for the polynomial and "
                 f"its check: add multiples of {step}, or leave out with kernels.{names[0]}: false",
             )
-        for key in ("held_out", "per_fma_base"):
-            size = getattr(settings, key)
-            if size in settings.sizes and size not in fit:
-                yield Problem(
-                    f"counting.{key}",
-                    f"given {size}; must be a multiple of {step}: {_only(names, 'take')} these",
-                )
 
 
 def whole_tiles(kernels: Mapping[str, Chosen], settings: Counting) -> Iterator[Problem]:
@@ -126,12 +119,16 @@ def hazard_sizes(kernels: Mapping[str, Chosen], settings: Hazards) -> Iterator[P
 
 
 def lecture_gpu(lecture: Lecture10, chosen: Sequence[str]) -> Iterator[Problem]:
-    """Require that the GPU of the figures is among those that are predicted."""
-    if lecture.gpu not in chosen:
-        yield Problem(
-            "lecture10.gpu",
-            f"given {shown(lecture.gpu)}; must be one of gpus; {nearest(lecture.gpu, chosen)}",
-        )
+    """Require that the GPUs of the figures are among those that are predicted."""
+    places = {"gpu": lecture.gpu} | {
+        f"shown_gpus[{position}]": gpu for position, gpu in enumerate(lecture.shown_gpus)
+    }
+    for place, gpu in places.items():
+        if gpu not in chosen:
+            yield Problem(
+                f"lecture10.{place}",
+                f"given {shown(gpu)}; must be one of gpus; {nearest(gpu, chosen)}",
+            )
 
 
 def lecture_counts(lecture: Lecture10, settings: Counting) -> Iterator[Problem]:

@@ -12,7 +12,7 @@ from pydantic_core import PydanticCustomError
 # Elements of float32 in a line of 128 bytes.
 LINE_ELEMENTS = 32
 
-LARGEST_SIMULATED = 1024
+LARGEST_SIMULATED = 2048
 
 # The largest counter, 8 n**3 bytes of global accesses in the naive kernel, stays below 2**53: above
 # that float64 no longer holds every whole number.
@@ -122,6 +122,8 @@ Sizes = Annotated[
     AfterValidator(lambda sizes: tuple(sorted(sizes))),
 ]
 
+Gpus = Annotated[tuple[str, ...], Field(min_length=1), AfterValidator(_each_once)]
+
 SIMULATED = f"multiples of {LINE_ELEMENTS} up to {LARGEST_SIMULATED}"
 EXTRAPOLATED = f"1 to {LARGEST_EXTRAPOLATED}"
 
@@ -148,12 +150,14 @@ class Counting(Section):
         f"list of {SIMULATED}",
     )
     held_out: Simulated = setting(
-        "The size that the exact extrapolation does not see and must predict.",
+        "The size that the exact extrapolation does not see and must predict. A kernel that does "
+        "not take it holds out the largest size that it takes.",
         "elements",
         "one of counting.sizes",
     )
     per_fma_base: Simulated = setting(
-        "The size whose counts per multiply-add the simple extrapolation keeps.",
+        "The size whose counts per multiply-add the simple extrapolation keeps. A kernel that does "
+        "not take it starts from the smallest size that it takes.",
         "elements",
         "one of counting.sizes, not held_out",
     )
@@ -194,13 +198,20 @@ class Lecture10(Section):
     """What the tables and figures of lecture 10 single out."""
 
     gpu: str = setting("GPU of the figures that show one GPU.", "GPU id", "one of gpus")
+    shown_gpus: Gpus = setting(
+        "GPUs of the figures that are readable for a few: roofline and occupancy.",
+        "GPU ids",
+        "list, each one of gpus",
+    )
     small_n: Simulated = setting(
-        "Size at which exact counts and hazards are shown.",
+        "Size at which exact counts and hazards are shown. A kernel that does not take it is shown "
+        "at the next size that it takes.",
         "elements",
         "one of counting.sizes and of hazards.sizes",
     )
     second_n: Simulated = setting(
-        "Size that is compared with small_n, per multiply-add.",
+        "Size that is compared with small_n, per multiply-add; for a kernel that does not take "
+        "them, the next sizes that it takes.",
         "elements",
         "one of counting.sizes, not small_n",
     )
@@ -212,7 +223,7 @@ class Lecture10(Section):
 class Config(Section):
     """All settings."""
 
-    gpus: Annotated[tuple[str, ...], Field(min_length=1), AfterValidator(_each_once)] = setting(
+    gpus: Gpus = setting(
         "GPUs to predict, in the order in which they are shown.",
         "GPU ids",
         "list of file names in data/gpus, without .yaml",

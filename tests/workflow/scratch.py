@@ -31,7 +31,13 @@ SMALL = {
     },
     "hazards": {"sizes": [32]},
     "extrapolation": {"sizes": [1024, 4096]},
-    "lecture10": {"gpu": "rtx_a6000", "small_n": 32, "second_n": 64, "large_n": 4096},
+    "lecture10": {
+        "gpu": "rtx_a6000",
+        "shown_gpus": ["rtx_a6000", "h100_sxm"],
+        "small_n": 32,
+        "second_n": 64,
+        "large_n": 4096,
+    },
 }
 
 

@@ -217,6 +217,7 @@ def test_code__an_edit_reruns_its_users_alone(built, name, jobs):
         ({"hazards": {"sizes": [32, 64]}}, behind("hazards")),
         ({"extrapolation": {"sizes": [1024, 2048, 4096]}}, behind("extrapolation")),
         ({"lecture10": {"gpu": "h100_sxm"}}, sharing("gpu")),
+        ({"lecture10": {"shown_gpus": ["h100_sxm"]}}, sharing("shown_gpus")),
         ({"lecture10": {"large_n": 1024}}, sharing("large_n")),
         (
             {"gpus": ["rtx_a6000", "h100_sxm", "a100_sxm_40gb"]},
@@ -230,6 +231,7 @@ def test_code__an_edit_reruns_its_users_alone(built, name, jobs):
         "hazards",
         "sizes",
         "lecture gpu",
+        "lecture gpus",
         "lecture n",
         "gpus",
     ],
