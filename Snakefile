@@ -3,12 +3,14 @@
 #   snakemake all         every result, table and figure
 #   snakemake lecture10   the tables and figures of lecture 10, and what they need
 #   snakemake lecture11   the same for lecture 11
+#   snakemake own         kernels of your own: checked, counted, predicted
 #
 # Run it in this folder. Settings are in config/config.yaml; they and the data sheets are checked
 # here, before anything runs.
 
 import os
 import sys
+import time
 from pathlib import Path
 
 # Jobs import the package from this checkout, whether it is installed or not.
@@ -16,10 +18,13 @@ sys.path.insert(0, workflow.basedir)
 places = filter(None, [workflow.basedir, os.getenv("PYTHONPATH")])
 os.environ.update(PYTHONPATH=os.pathsep.join(places))
 
+from pipeline import runlog
 from pipeline.config import artifact_plan, load, parameters, yaml_files
 from pipeline.errors import PaperGpuError
 from pipeline.hardware.sheet import load_sheets
 from pipeline.provenance import code_digest, library_versions
+
+STARTED = time.time()
 
 # Mistakes end the run with their message alone; an exception would show lines of this file, which
 # the user did not write.
@@ -41,14 +46,20 @@ except PaperGpuError as error:
 
 
 wildcard_constraints:
-    lecture="lecture[0-9]+",
+    lecture="lecture[0-9]+|own",
 
 
 include: "workflow/rules/hardware.smk"
 include: "workflow/rules/measured.smk"
 include: "workflow/rules/counting.smk"
 include: "workflow/rules/timing.smk"
+include: "workflow/rules/own.smk"
 include: "workflow/rules/artifacts.smk"
+
+
+# The other jobs went on, so what went wrong stands far above.
+onerror:
+    print("", *runlog.mistakes("logs", STARTED), sep="\n", file=sys.stderr)
 
 
 rule lecture10:
@@ -65,11 +76,19 @@ rule lecture11:
         artifact_plan.summary("lecture11")
 
 
+rule own:
+    input:
+        artifact_plan.own_files(SETTINGS.own_kernels),
+    message:
+        artifact_plan.own_summary(SETTINGS.own_kernels)
+
+
 rule all:
     default_target: True
     input:
         rules.lecture10.input,
         rules.lecture11.input,
+        rules.own.input,
         rules.gpus.output,
         rules.measured.output,
         rules.counts.output,

@@ -12,6 +12,8 @@ from types import TracebackType
 
 from pipeline.errors import PaperGpuError
 
+_MISTAKE = "ERROR"
+
 
 def start(path: str) -> None:
     """Send the output of this process to the file ``path``, errors to the terminal as well.
@@ -29,9 +31,34 @@ def start(path: str) -> None:
 
     def show(kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:
         traceback.print_exception(kind, error, trace)
-        os.write(terminal, f"\n{_for_terminal(kind, error, trace)}\n".encode())
+        said = _for_terminal(kind, error, trace)
+        if isinstance(error, PaperGpuError):
+            sys.stderr.write(f"\n{said}\n")
+        os.write(terminal, f"\n{said}\n".encode())
 
     sys.excepthook = show
+
+
+def mistakes(folder: str | Path, since: float) -> list[str]:
+    """Collect the messages of jobs that ended with a mistake of the user's.
+
+    Parameters
+    ----------
+    folder
+        Where the logs are.
+    since
+        Logs that were last written before this time (s since 1970) are of earlier runs.
+
+    Returns
+    -------
+    The messages as they stood on the terminal, in the order of the logs' names.
+    """
+    written = [
+        path for path in sorted(Path(folder).rglob("*.log")) if path.stat().st_mtime >= since
+    ]
+    texts = (path.read_text(encoding="utf-8", errors="replace") for path in written)
+    found = (text.rpartition(f"\n{_MISTAKE} ") for text in texts)
+    return [f"{_MISTAKE} {message.strip()}" for _, marked, message in found if marked]
 
 
 def _for_terminal(
@@ -39,5 +66,5 @@ def _for_terminal(
 ) -> str:
     """One message for a mistake, the whole traceback for a bug."""
     if isinstance(error, PaperGpuError):
-        return f"ERROR {error}"
+        return f"{_MISTAKE} {error}"
     return "".join(traceback.format_exception(kind, error, trace))

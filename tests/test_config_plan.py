@@ -8,18 +8,20 @@ import xarray as xr
 import yaml
 from pydantic import TypeAdapter
 
-from pipeline.artifacts.catalog import CATALOG
+from pipeline.artifacts.catalog import CATALOG, OWN
 from pipeline.config import artifact_plan, parameters
 from pipeline.config.load import load
 from pipeline.hardware.gpus import gpus
 from pipeline.hardware.occupancy import OCCUPANCY_FIGURES
 from pipeline.hardware.sheet import Sheet, load_sheets
+from pipeline.kernels.launches import launch_facts
+from pipeline.kernels.own_kernel import OwnKernel
 from pipeline.kernels.registry import KERNELS
 
 CHECKOUT = Path(__file__).resolve().parent.parent
 ARTIFACTS = [
     (f"lecture{number}", artifact) for number, held in CATALOG.items() for artifact in held
-]
+] + [("own", artifact) for artifact in OWN]
 
 
 @pytest.fixture(scope="module")
@@ -91,20 +93,22 @@ def test_artifact__needs_stores_and_settings_that_there_are(config, lecture, art
             "occupancy",
             "predictions",
             "validation",
+            *(f"own/{name}" for name in artifact_plan.OWN_STORES),
         )
     }
     assert set(artifact_plan.needs(lecture, artifact).values()) <= made
     assert is_plain(artifact_plan.settings(config, lecture, artifact))
 
 
-def test_files__list_every_format_of_every_artifact():
-    files = artifact_plan.files("lecture10")
-    for artifact in artifact_plan.ids("table"):
+@pytest.mark.parametrize("section", ["lecture10", "own"])
+def test_files__list_every_format_of_every_artifact(section):
+    files = artifact_plan.files(section)
+    for artifact in artifact_plan.ids("table", section):
         for suffix in ("csv", "md", "html", "tex"):
-            assert f"results/lecture10/tables/{artifact}.{suffix}" in files
-    for artifact in artifact_plan.ids("figure"):
+            assert f"results/{section}/tables/{artifact}.{suffix}" in files
+    for artifact in artifact_plan.ids("figure", section):
         for suffix in ("svg", "png", "csv"):
-            assert f"results/lecture10/figures/{artifact}.{suffix}" in files
+            assert f"results/{section}/figures/{artifact}.{suffix}" in files
     assert len(files) == len(set(files))
 
 
@@ -116,3 +120,40 @@ def test_files__leave_no_artifact_out():
 def test_summary__counts_or_says_that_there_is_nothing():
     assert " tables and " in artifact_plan.summary("lecture10")
     assert artifact_plan.summary("lecture99").startswith("lecture99 has no tables or figures")
+
+
+def test_own_files__are_stores_checks_and_artifacts():
+    files = artifact_plan.own_files(["mine"])
+    assert "results/own/checks/mine.txt" in files
+    assert "results/own/predictions.zarr" in files
+    assert set(artifact_plan.files("own")) < set(files)
+    assert "mine" in artifact_plan.own_summary(["mine"])
+
+
+def test_own_files__without_kernels_are_none():
+    assert artifact_plan.own_files([]) == []
+    assert "names no kernels of your own" in artifact_plan.own_summary([])
+
+
+def test_own_values__are_plain_and_each_reads_back(config):
+    values = parameters.own_kernel_values(config.own_kernels)
+    assert is_plain(values)
+    assert list(values) == ["transpose_naive", "transpose_tiled", "transpose_padded"]
+    padded = TypeAdapter(OwnKernel).validate_python(values["transpose_padded"])
+    assert padded.grid(128) == (4, 4)
+    assert padded.options == {"pitch": 33}
+    assert padded.shape("x", 128) == (128, 128)
+
+
+def test_own_launch_values__are_plain_and_lack_only_shared_memory(config):
+    values = parameters.own_launch_values(config.own_kernels)
+    assert is_plain(values)
+    facts = set(launch_facts(KERNELS["k01_naive"], KERNELS["k01_naive"].options()))
+    assert all(set(one) == facts - {"smem_bytes"} for one in values.values())
+    assert [one["kernel_number"] for one in values.values()] == [1, 2, 3]
+    assert values["transpose_naive"]["threads_per_block"] == 256
+
+
+def test_own_values__do_not_hold_what_changes_no_count(config):
+    (naive, *_) = parameters.own_kernel_values(config.own_kernels).values()
+    assert not {"registers", "label"} & set(naive)

@@ -2,9 +2,12 @@
 
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
+
+from pipeline import runlog
 
 CHECKOUT = Path(__file__).resolve().parent.parent
 
@@ -61,3 +64,24 @@ def test_start__a_bug_shows_its_traceback_in_both(job):
 def test_start__a_new_run_replaces_the_log(job):
     job("print('first')")
     assert job("print('second')")[2] == "second\n"
+
+
+def test_mistakes__are_those_of_this_run_and_no_bugs(job, tmp_path):
+    job("from pipeline.errors import DataError\nraise DataError('old')")
+    later = time.time() + 10
+    assert runlog.mistakes(tmp_path, later) == []
+    for name, statements in {
+        "b/wrong": "from pipeline.errors import DataError\nraise DataError('two\\n  lines')",
+        "a": "from pipeline.errors import ModelError\nraise ModelError('one')",
+        "bug": "1 / 0",
+        "fine": "print('ERROR was not raised')",
+    }.items():
+        job(statements)
+        target = tmp_path / f"all/{name}.log"
+        target.parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / "logs/job.log").rename(target)
+    assert runlog.mistakes(tmp_path / "all", 0) == ["ERROR one", "ERROR two\n  lines"]
+
+
+def test_mistakes__without_logs_are_none(tmp_path):
+    assert runlog.mistakes(tmp_path / "nothing", 0) == []

@@ -19,5 +19,10 @@ LECTURE10 = {
     "counters_measured": "pipeline.artifacts.lecture10.counters_measured",
 }
 
+OWN = {
+    "own_kernels": "pipeline.artifacts.own.own_kernels",
+}
+"""Artifacts of the user's own kernels, in a folder of their own."""
+
 CATALOG = {10: LECTURE10}
 """Lecture number -> its artifacts."""

@@ -1,22 +1,27 @@
 """What the workflow makes of the catalog: which files, from which stores, with which settings."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from importlib import import_module
 from types import ModuleType
 from typing import Any
 
-from pipeline.artifacts.catalog import CATALOG
+from pipeline.artifacts.catalog import CATALOG, OWN
 from pipeline.config.models import Config
 
 TABLE_FORMATS = (".csv", ".md", ".html", ".tex")
 FIGURE_FORMATS = (".svg", ".png", ".csv")
 
+OWN_SECTION = "own"
+"""Folder of the kernels of the user's own, beside those of the lectures."""
+
+OWN_STORES = ("counts", "extrapolation", "occupancy", "predictions")
+
 _DRAWN = {"table": "table", "figure": "draw"}
 
 
 def module_name(lecture: str, artifact: str) -> str:
-    """Name the module of an artifact; ``lecture`` as in its files, ``"lecture10"``."""
-    return CATALOG[int(lecture.removeprefix("lecture"))][artifact]
+    """Name the module of an artifact; ``lecture`` as in its files, ``"lecture10"`` or ``"own"``."""
+    return _listed(lecture)[artifact]
 
 
 def needs(lecture: str, artifact: str) -> dict[str, str]:
@@ -26,17 +31,18 @@ def needs(lecture: str, artifact: str) -> dict[str, str]:
 
 
 def settings(config: Config, lecture: str, artifact: str) -> dict[str, Any]:
-    """Those settings of the lecture that the artifact takes."""
-    wanted = _module(lecture, artifact).ARTIFACT.parameters
-    return {name: getattr(getattr(config, lecture), name) for name in wanted}
+    """Those settings of the lecture that the artifact takes; own kernels take lecture 10's."""
+    declared = _module(lecture, artifact).ARTIFACT
+    section = getattr(config, f"lecture{declared.lecture}")
+    return {name: getattr(section, name) for name in declared.parameters}
 
 
 def ids(kind: str, lecture: str | None = None) -> list[str]:
     """Artifacts that have a ``"table"`` or a ``"figure"``, of one lecture or of all."""
     return [
         artifact
-        for name in ([lecture] if lecture else _lectures())
-        for artifact in CATALOG.get(int(name.removeprefix("lecture")), {})
+        for name in ([lecture] if lecture else [*_lectures(), OWN_SECTION])
+        for artifact in _listed(name)
         if hasattr(_module(name, artifact), _DRAWN[kind])
     ]
 
@@ -61,6 +67,27 @@ def summary(lecture: str) -> str:
             f"There are artifacts of: {complete}."
         )
     return f"{lecture}: {tables} tables and {figures} figures are in results/{lecture}/."
+
+
+def own_files(own: Sequence[str]) -> list[str]:
+    """Every result of the user's own kernels, and the check of each; nothing without kernels."""
+    if not own:
+        return []
+    checks = [f"results/own/checks/{kernel}.txt" for kernel in own]
+    return [*checks, *(f"results/own/{store}.zarr" for store in OWN_STORES), *files(OWN_SECTION)]
+
+
+def own_summary(own: Sequence[str]) -> str:
+    """Say what the target of the user's own kernels builds."""
+    if not own:
+        return "own: the configuration names no kernels of your own; docs/OWN_KERNELS.md says how."
+    return f"own: {', '.join(own)} are right; see results/own/tables/own_kernels.html."
+
+
+def _listed(lecture: str) -> dict[str, str]:
+    if lecture == OWN_SECTION:
+        return OWN
+    return CATALOG.get(int(lecture.removeprefix("lecture")), {})
 
 
 def _lectures() -> Iterator[str]:

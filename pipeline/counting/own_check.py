@@ -72,7 +72,9 @@ def draw_inputs(kernel: OwnKernel, n: int, seed: int) -> list[NDArray[np.float32
     ]
 
 
-def check(kernel: OwnKernel, functions: Functions, n: int, seed: int) -> Checked:
+def check(
+    kernel: OwnKernel, functions: Functions, n: int, seed: int, rule: str = "lecture"
+) -> Checked:
     """Run a kernel at one size, and refuse it if anything is wrong.
 
     Parameters
@@ -83,6 +85,8 @@ def check(kernel: OwnKernel, functions: Functions, n: int, seed: int) -> Checked
         Problem size.
     seed
         Seed of the inputs.
+    rule
+        How shared-memory wavefronts are counted.
 
     Raises
     ------
@@ -95,7 +99,7 @@ def check(kernel: OwnKernel, functions: Functions, n: int, seed: int) -> Checked
     try:
         expected = _expected(kernel, functions, inputs)
         run = _Run(kernel, functions.kernel, n, inputs, expected)
-        output, launched = run.launch()
+        output, launched = run.launch(rule)
     except PaperGpuError as error:
         raise KernelError(f"{where}: {error}") from error
     except Exception as error:
@@ -146,10 +150,10 @@ class _Run:
     inputs: Sequence[NDArray[np.float32]]
     expected: NDArray[Any]
 
-    def launch(self) -> tuple[NDArray[Any], Launched]:
+    def launch(self, rule: str) -> tuple[NDArray[Any], Launched]:
         """Give the output, which held zeros before, and what the launch did."""
         arguments = self._arguments()
-        return arguments[len(self.inputs)], launch(*self._what(), *arguments)
+        return arguments[len(self.inputs)], launch(*self._what(), *arguments, rule=rule)
 
     def compulsory_bytes(self, launched: Launched) -> int:
         """Bytes that must pass DRAM if every array that is read or written passes once."""

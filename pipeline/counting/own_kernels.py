@@ -22,6 +22,7 @@ def simulate_own(
     sizes: Sequence[int],
     held_out: int,
     seed: int,
+    rule: str = "lecture",
 ) -> xr.Dataset:
     """Check a kernel, count it, and see whether its counters can be carried to other sizes.
 
@@ -40,25 +41,28 @@ def simulate_own(
         Simulated size that the polynomial through the others must predict.
     seed
         Seed of the inputs.
+    rule
+        How shared-memory wavefronts are counted.
 
     Returns
     -------
     (kernel, n)
         A single kernel: every counter, ``simulated``, ``max_abs_error`` against the specification,
         ``compulsory_bytes``; over (kernel) ``smem_bytes`` and ``failure``, which is empty if all
-        went well. If not, nothing is marked as simulated.
+        went well. If not, nothing is marked as simulated. The attribute ``wavefronts`` repeats
+        ``rule``.
     """
     taken = [n for n in sizes if kernel.takes(n)]
     try:
         loaded = functions()
-        checked = {n: check(kernel, loaded, n, seed) for n in taken}
+        checked = {n: check(kernel, loaded, n, seed, rule) for n in taken}
         _check_odd_size(kernel, loaded, taken, seed)
         _check_shared_memory(kernel, checked)
         counts = _dataset(kernel, sizes, checked, "")
-        extrapolate(counts, [held_out], held_out)
+        extrapolate(counts, [max(taken)], held_out)
     except (KernelError, ModelError) as error:
-        return _dataset(kernel, sizes, {}, str(error))
-    return counts
+        counts = _dataset(kernel, sizes, {}, str(error))
+    return counts.assign_attrs(wavefronts=rule)
 
 
 def verdict(counts: xr.Dataset) -> str:
@@ -151,12 +155,13 @@ def _check_odd_size(
     n = min(sizes) + kernel.multiple
     if not kernel.cuts(n):
         return
+    sizes_taken = "every n" if kernel.multiple == 1 else f"multiples of {kernel.multiple}"
     try:
         check(kernel, functions, n, seed)
     except KernelError as error:
         raise KernelError(
-            f"{error}. The kernel says that it takes multiples of {kernel.multiple}, so it was "
-            f"tried at a size that its tiles do not divide; if it does not take such sizes, state "
+            f"{error}. It says that it takes {sizes_taken}, so it was tried where blocks reach "
+            f"beyond the data; if it does not take such sizes, say so with "
             f"own_kernels.{kernel.id}.multiple"
         ) from error
 

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from pipeline.artifacts.artifact import Artifact
-from pipeline.artifacts.catalog import CATALOG
+from pipeline.artifacts.catalog import CATALOG, OWN
 from pipeline.config.models import Lecture10
 from tests.artifacts.fixtures import STORES
 
@@ -25,10 +25,11 @@ def functions(module):
 def test_catalog__lists_every_artifact_file():
     on_disk = {
         ".".join(path.relative_to(ROOT).with_suffix("").parts)
-        for path in FOLDER.glob("lecture*/*.py")
+        for folder in ("lecture*", "own")
+        for path in FOLDER.glob(f"{folder}/*.py")
         if path.name != "__init__.py"
     }
-    assert on_disk == set(MODULES.values())
+    assert on_disk == {*MODULES.values(), *OWN.values()}
 
 
 def test_catalog__no_two_artifacts_share_an_id():

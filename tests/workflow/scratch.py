@@ -12,8 +12,24 @@ from pathlib import Path
 import yaml
 
 CHECKOUT = Path(__file__).resolve().parents[2]
-SOURCES = ("Snakefile", "environment.yml", "profiles", "workflow", "pipeline", "config", "data")
+SOURCES = (
+    "Snakefile",
+    "environment.yml",
+    "profiles",
+    "workflow",
+    "pipeline",
+    "config",
+    "data",
+    "examples",
+)
 
+# What kernels in the example file have in common.
+OWN = {
+    "file": "examples/transpose.py",
+    "specification": "transposed",
+    "block": [32, 8],
+    "tile": [32, 32],
+}
 # Small tiles take small sizes; the whole workflow then takes seconds.
 SMALL = {
     "gpus": ["rtx_a6000", "h100_sxm"],
@@ -21,6 +37,10 @@ SMALL = {
         "k01_naive": {},
         "k03_smem": {"bs": 16},
         "k05_blocktile_2d": {"bm": 32, "bn": 32, "tm": 4, "tn": 4},
+    },
+    "own_kernels": {
+        "transpose_naive": OWN | {"kernel": "naive"},
+        "transpose_padded": OWN | {"kernel": "tiled", "options": {"pitch": 33}},
     },
     "counting": {
         "sizes": [32, 64, 96, 128, 160],

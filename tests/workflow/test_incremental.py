@@ -8,12 +8,15 @@ from importlib import import_module
 import pytest
 
 from pipeline.artifacts.catalog import CATALOG
+from pipeline.artifacts.catalog import OWN as ARTIFACTS_OF_OWN
 from pipeline.config.artifact_plan import ids, needs
+from tests.workflow.scratch import OWN as OWN_ENTRY
 from tests.workflow.scratch import SMALL
 
 pytestmark = pytest.mark.workflow
 
 KERNELS = list(SMALL["kernels"])
+OWN = list(SMALL["own_kernels"])
 # Stages that count kernels of the ladder by themselves, in the form in which they were measured.
 MODELLED = ("counters_measured", "validation")
 # Stage -> stages that read its store.
@@ -22,19 +25,23 @@ READ_BY = {
     "counts": {"extrapolation"},
     "extrapolation": {"predictions"},
     "occupancy": {"predictions"},
-    "gpus": {"predictions", "validation"},
+    "gpus": {"predictions", "validation", "own_predictions"},
     "measured": {"validation"},
+    "own_simulate": {"own_counts"},
+    "own_counts": {"own_extrapolation", "own_occupancy"},
+    "own_extrapolation": {"own_predictions"},
+    "own_occupancy": {"own_predictions"},
 }
 
 
 def artifacts():
     """Every job that makes an artifact: its name in a plan, and the stores that it needs."""
-    for number in CATALOG:
-        lecture = f"lecture{number}"
+    for lecture in (*(f"lecture{number}" for number in CATALOG), "own"):
         for kind in ("table", "figure"):
             for artifact in ids(kind, lecture):
                 stores = needs(lecture, artifact).values()
-                stages = {store.removeprefix("results/").removesuffix(".zarr") for store in stores}
+                names = (store.removeprefix("results/").removesuffix(".zarr") for store in stores)
+                stages = {name.replace("/", "_") for name in names}
                 yield f"{kind} {lecture} {artifact}", stages
 
 
@@ -46,7 +53,15 @@ def behind(*stages):
         reached.add(stage)
         waiting += READ_BY.get(stage, set()) - reached
     shown = {job for job, needed in artifacts() if needed & reached}
-    return (reached - {"simulate"}) | shown
+    return (reached - {"simulate", "own_simulate"}) | shown
+
+
+def counted(*kernels):
+    """What a plan holds of the ladder and of own kernels when these are counted again."""
+    own = {f"own_{job} {kernel}" for kernel in kernels for job in ("simulate", "check")}
+    return {f"simulate {kernel}" for kernel in kernels if kernel in KERNELS} | {
+        job for job in own if job.split()[1] in OWN
+    }
 
 
 def of(artifact, *kinds):
@@ -57,7 +72,7 @@ def sharing(setting):
     """Jobs of artifacts that take one setting of the lecture."""
     takers = {
         name
-        for name, module in CATALOG[10].items()
+        for name, module in (CATALOG[10] | ARTIFACTS_OF_OWN).items()
         if setting in import_module(module).ARTIFACT.parameters
     }
     return {job for job, _ in artifacts() if job.split()[-1] in takers}
@@ -144,7 +159,7 @@ def test_occupancy_figure__of_one_gpu_reruns_occupancy_and_what_shows_it(built):
     changed = re.sub(r"(max_blocks_per_sm:\s*\{?\s*value: )\d+", r"\g<1>16", tail, count=1)
     assert changed != tail
     with built.edited(name, table, f'{head}"9.0"{changed}'):
-        assert built.planned() == behind("gpus", "occupancy", "counters_measured")
+        assert built.planned() == behind("gpus", "occupancy", "counters_measured", "own_occupancy")
 
 
 def test_kernel__body_of_k05_is_counted_again_and_no_other(built):
@@ -176,14 +191,14 @@ def test_simulator__an_edit_counts_all_kernels_again(built):
     text = built.text(name)
     with built.edited(name, text, text + "\nANOTHER = 1\n"):
         planned = built.planned()
-    assert planned >= {f"simulate {kernel}" for kernel in KERNELS} | {"hazards", *MODELLED}
+    assert planned >= counted(*KERNELS, *OWN) | {"hazards", *MODELLED}
     assert not planned & {"gpus", "measured"}
 
 
 def test_timing__an_edit_reruns_what_predicts(built):
     name = "pipeline/timing/predict.py"
     with built.edited(name, "FLOP_PER_FMA = 2\n", "FLOP_PER_FMA = 2.0\n"):
-        assert built.planned() == behind("predictions", "validation")
+        assert built.planned() == behind("predictions", "validation", "own_predictions")
 
 
 @pytest.mark.parametrize(
@@ -207,21 +222,27 @@ def test_code__an_edit_reruns_its_users_alone(built, name, jobs):
     [
         (
             {"counting": {"seed": 1}},
-            {f"simulate {kernel}" for kernel in KERNELS} | behind("simulate", "hazards"),
+            counted(*KERNELS, *OWN) | behind("simulate", "hazards", "own_simulate"),
         ),
         (
             {"counting": {"wavefronts": "hardware"}},
-            {f"simulate {kernel}" for kernel in KERNELS} | behind("simulate", "validation"),
+            counted(*KERNELS, *OWN) | behind("simulate", "validation", "own_simulate"),
         ),
-        ({"counting": {"held_out": 32, "per_fma_base": 160}}, behind("extrapolation")),
+        (
+            {"counting": {"held_out": 32, "per_fma_base": 160}},
+            counted(*OWN) | behind("extrapolation", "own_simulate"),
+        ),
         ({"hazards": {"sizes": [32, 64]}}, behind("hazards")),
-        ({"extrapolation": {"sizes": [1024, 2048, 4096]}}, behind("extrapolation")),
+        (
+            {"extrapolation": {"sizes": [1024, 2048, 4096]}},
+            behind("extrapolation", "own_extrapolation"),
+        ),
         ({"lecture10": {"gpu": "h100_sxm"}}, sharing("gpu")),
         ({"lecture10": {"shown_gpus": ["h100_sxm"]}}, sharing("shown_gpus")),
         ({"lecture10": {"large_n": 1024}}, sharing("large_n")),
         (
             {"gpus": ["rtx_a6000", "h100_sxm", "a100_sxm_40gb"]},
-            behind("gpus", "occupancy", "counters_measured"),
+            behind("gpus", "occupancy", "counters_measured", "own_occupancy"),
         ),
     ],
     ids=[
@@ -246,12 +267,56 @@ def test_measured__one_value_reruns_what_shows_it(built):
         assert built.planned() == behind("measured")
 
 
+# Kernels of the user's own
+
+
+def test_own_kernel__a_comment_or_a_docstring_in_its_file_reruns_nothing(built):
+    name = "examples/transpose.py"
+    text = built.text(name)
+    with built.edited(name, text, text.replace('"""', '"""Said otherwise. ') + "# a comment\n"):
+        assert built.planned() == set()
+
+
+def test_own_kernel__an_edit_of_its_file_counts_the_kernels_in_it_again(built):
+    with built.edited("examples/transpose.py", "return x.T", "return 1 * x.T"):
+        assert built.planned() == counted(*OWN) | behind("own_simulate")
+
+
+def test_own_kernel__an_option_of_one_counts_that_one_again(built):
+    changed = OWN_ENTRY | {"kernel": "tiled", "options": {"pitch": 35}}
+    with built.configured(own_kernels={"transpose_padded": changed}):
+        assert built.planned() == counted("transpose_padded") | behind("own_simulate")
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "stages"),
+    [("registers", 64, ["own_occupancy"]), ("label", "by rows", ["own_counts", "own_occupancy"])],
+)
+def test_own_kernel__what_is_only_said_of_it_counts_nothing_again(built, key, value, stages):
+    changed = OWN_ENTRY | {"kernel": "naive", key: value}
+    with built.configured(own_kernels={"transpose_naive": changed}):
+        assert built.planned() == behind(*stages)
+
+
+def test_own_kernel__left_out_runs_nothing_of_the_ladder(built):
+    with built.configured(own_kernels={"transpose_naive": False}):
+        assert built.planned() == behind("own_counts")
+
+
+def test_own_kernels__none_of_them_is_nothing_to_do(built):
+    with built.configured(own_kernels=None):
+        assert built.planned() == set()
+        code, shown = built.snakemake("--dry-run", "own")
+    assert code == 0
+    assert "the configuration names no kernels of your own" in shown
+
+
 def test_versions__are_in_every_rule(built):
     versions = "from importlib.metadata import version\n"
     with built.edited(
         "pipeline/provenance.py", versions, "def version(name):\n    return '0'\n\n\n"
     ):
         planned = built.planned()
-    every_job = {job for job, _ in artifacts()} | {f"simulate {kernel}" for kernel in KERNELS}
-    stores = ("gpus", "measured", "hazards", "occupancy", "counts", *MODELLED)
+    every_job = {job for job, _ in artifacts()} | counted(*KERNELS, *OWN)
+    stores = ("gpus", "measured", "hazards", "occupancy", "counts", "own_counts", *MODELLED)
     assert planned == every_job | behind(*stores)

@@ -12,7 +12,17 @@ RULE_FILES = sorted((CHECKOUT / "workflow/rules").glob("*.smk"))
 SCRIPTS = sorted((CHECKOUT / "workflow/scripts").glob("*.py"))
 
 # Parameters whose values cannot be mistaken for one another; everything else goes into settings.
-PARAMETERS = {"module", "options", "settings", "sheets", "gpus", "launches", "variants"}
+PARAMETERS = {
+    "module",
+    "options",
+    "settings",
+    "sheets",
+    "gpus",
+    "launches",
+    "variants",
+    "kernel",
+    "labels",
+}
 CONTROL_FLOW = (
     ast.If,
     ast.IfExp,
@@ -31,14 +41,31 @@ def rules():
     """Every rule in workflow/rules: its name, and directive -> text."""
     for path in RULE_FILES:
         text = path.read_text(encoding="utf-8")
-        for block in re.split(r"^rule ", text, flags=re.MULTILINE)[1:]:
+        for block in re.split(r"^(?:use )?rule ", text, flags=re.MULTILINE)[1:]:
             name = block.split(":", 1)[0]
             body = "\n".join(line for line in block.splitlines()[1:] if not line.startswith("#"))
             parts = re.split(r"^    (\w+):", body, flags=re.MULTILINE)
             yield name, dict(zip(parts[1::2], parts[2::2], strict=True))
 
 
-RULES = dict(rules())
+def inherited(found):
+    """Rules with what they take from the rule that they use, by their own names."""
+    for name, directives in found.items():
+        base, _, derived = name.partition(" as ")
+        yield (
+            (derived.removesuffix(" with") or base),
+            found[base] | directives if derived else directives,
+        )
+
+
+FOUND = dict(rules())
+RULES = dict(inherited(FOUND))
+# Rules whose script is that of the rule they use.
+SCRIPT_OF = {
+    derived.removesuffix(" with"): base
+    for base, _, derived in (name.partition(" as ") for name in FOUND)
+    if derived
+}
 
 
 def parameters(directives):
@@ -63,17 +90,17 @@ def test_rule__has_all_that_it_must_have(name):
 
 @pytest.mark.parametrize("name", RULES)
 def test_rule__script_has_its_name(name):
-    assert RULES[name]["script"].strip() == f'"../scripts/{name}.py"'
+    assert RULES[name]["script"].strip() == f'"../scripts/{SCRIPT_OF.get(name, name)}.py"'
 
 
 def test_scripts__each_belongs_to_a_rule():
-    assert [path.stem for path in SCRIPTS] == sorted(RULES)
+    assert [path.stem for path in SCRIPTS] == sorted(set(RULES) - set(SCRIPT_OF))
 
 
 @pytest.mark.parametrize("name", RULES)
 def test_rule__carries_code_digest_and_versions(name):
     params = parameters(RULES[name])
-    assert f'"workflow/scripts/{name}.py"' in params["code"]
+    assert f'"workflow/scripts/{SCRIPT_OF.get(name, name)}.py"' in params["code"]
     assert "code_digest(" in params["code"]
     assert params["versions"].startswith("library_versions(")
 
@@ -93,7 +120,8 @@ def test_rule_file__reads_no_raw_configuration(path):
 
 
 def dynamic_imports(name):
-    tree = ast.parse((CHECKOUT / f"workflow/scripts/{name}.py").read_text(encoding="utf-8"))
+    script = CHECKOUT / f"workflow/scripts/{SCRIPT_OF.get(name, name)}.py"
+    tree = ast.parse(script.read_text(encoding="utf-8"))
     return "import_module" in {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
 
 

@@ -2,7 +2,6 @@
 
 import pandas as pd
 import xarray as xr
-from matplotlib.axes import Axes
 from matplotlib.figure import Figure, SubFigure
 
 from pipeline import units
@@ -144,23 +143,9 @@ def draw(frame: pd.DataFrame, figure: Figure) -> None:
     times, rates = figure.subfigures(2, 1, squeeze=False, height_ratios=[above, below]).flat
     panels = style.panels(times, len(predicted), columns=3, height=1.45, sharey=True)
     for axes, (_, kernel) in zip(panels, predicted.iterrows(), strict=True):
-        _draw_times(axes, kernel)
+        marks.times(axes, kernel)
     style.outer_labels(panels, "time (ms)", "")
     _draw_rates(rates, frame)
-
-
-def _draw_times(axes: Axes, kernel: pd.Series) -> None:
-    """Draw one bar per resource; the binding one has its colour."""
-    ids = [resource.id for resource in RESOURCES]
-    times = [units.to_milliseconds(kernel[f"t_{one}"]) for one in ids]
-    colours = [style.resource_colour(one) if one == kernel["bound"] else style.PALE for one in ids]
-    bars = axes.barh([style.resource_name(one) for one in ids], times, color=colours)
-    axes.bar_label(bars, [f"{time:,.3g}" for time in times], padding=2, fontsize=8)
-    axes.set(title=kernel["kernel_name"], xlim=(0, 1.22 * max(times)))
-    axes.locator_params(axis="x", nbins=4)
-    axes.tick_params(axis="y", length=0)
-    if not axes.yaxis_inverted():
-        axes.invert_yaxis()
 
 
 def _draw_rates(part: SubFigure, frame: pd.DataFrame) -> None:

@@ -1,0 +1,208 @@
+"""The user's own kernels: how long they take on every GPU, what sets the time, and why."""
+
+import numpy as np
+import pandas as pd
+import xarray as xr
+from matplotlib.figure import Figure
+
+from pipeline import units
+from pipeline.artifacts import marks, style
+from pipeline.artifacts.artifact import Artifact
+from pipeline.artifacts.ladder import by_kernel
+from pipeline.render.column import Column
+from pipeline.timing.resources import RESOURCES
+
+ARTIFACT = Artifact(
+    id="own_kernels",
+    # Shown at the size and, in the figure, on the GPU of this lecture.
+    lecture=10,
+    title="Kernels of your own",
+    caption=(
+        "Predicted time at n = {n}: that of the slowest resource, all others overlapped. Effective "
+        "bandwidth is DRAM traffic over that time, if every array passes once for each way it is "
+        "used. A request is one load or store of a warp: the closer its lanes lie together, the "
+        "fewer sectors it touches. Shared-memory wavefronts beyond the ideal are bank conflicts. "
+        "{story} {failed}"
+    ),
+    reading=(
+        "Time each resource alone would take on the {gpu_name}, the binding one in colour; scales "
+        "differ."
+    ),
+    needs={
+        "counts": "own/counts",
+        "extrapolation": "own/extrapolation",
+        "occupancy": "own/occupancy",
+        "predictions": "own/predictions",
+        "gpus": "gpus",
+    },
+    parameters=("gpu", "large_n"),
+)
+TIMES = tuple(f"t_{resource.id}" for resource in RESOURCES)
+COLUMNS = (
+    Column("gpu_name", "GPU"),
+    Column("kernel_name", "kernel"),
+    Column("t", "time", "ms", ",.3g", units.to_milliseconds),
+    Column("bound", "bound by", convert=style.resource_name),
+    Column("effective_bandwidth", "effective bandwidth", "GB/s", ",.0f", units.to_giga),
+    Column("share_of_dram", "share of DRAM bandwidth", "", ".0%"),
+    Column("gflops", "rate", "GFLOP/s", ",.0f"),
+    Column("load_sectors", "sectors per load request", "", ".1f"),
+    Column("store_sectors", "sectors per store request", "", ".1f"),
+    Column("load_wavefronts", "wavefronts per shared load", "", ".1f"),
+    Column("store_wavefronts", "wavefronts per shared store", "", ".1f"),
+    Column("conflicts", "shared wavefronts / ideal", "", ".1f"),
+    *(
+        Column(f"t_{one}", f"{style.resource_name(one)} alone", "ms", ",.3g", units.to_milliseconds)
+        for one in ("l1", "smem", "dram")
+    ),
+    Column("occupancy", "occupancy", "", ".0%"),
+)
+RATIOS = {
+    "load_sectors": ("gld_sectors", "gld_instr"),
+    "store_sectors": ("gst_sectors", "gst_instr"),
+    "load_wavefronts": ("lds_wavefronts", "lds_instr"),
+    "store_wavefronts": ("sts_wavefronts", "sts_instr"),
+    "conflicts": ("smem_wavefronts", "ideal_smem_wavefronts"),
+}
+
+
+def table(
+    extrapolation: xr.Dataset,
+    occupancy: xr.Dataset,
+    predictions: xr.Dataset,
+    gpus: xr.Dataset,
+    large_n: int,
+) -> pd.DataFrame:
+    """Tabulate times and what explains them, one row per GPU and kernel.
+
+    Parameters
+    ----------
+    extrapolation : (kernel, n, method)
+        The store ``own/extrapolation``.
+    occupancy : (kernel, gpu)
+        The store ``own/occupancy``.
+    predictions : (kernel, gpu, n, method)
+        The store ``own/predictions``.
+    gpus : (gpu,)
+        The store of that name.
+    large_n
+        Size that times were predicted at.
+
+    Returns
+    -------
+    Times in s, bandwidth in B/s, rates in GFLOP/s. What a kernel does not do, or cannot run, is
+    NaN.
+    """
+    at = {"n": large_n, "method": "polynomial"}
+    one, counts = predictions.sel(at), extrapolation.sel(at)
+    shown = one[[*TIMES, "t", "bound"]].assign(
+        {name: _ratio(counts, *of) for name, of in RATIOS.items()}
+        | {
+            "gflops": one["gflops"].where(one["gflops"] > 0),
+            "effective_bandwidth": one["dram_bytes"] / one["t"],
+            "occupancy": occupancy["occupancy"],
+        }
+    )
+    shown["share_of_dram"] = shown["effective_bandwidth"] / gpus["dram_bandwidth"]
+    # The stores list GPUs in one order; alignment must not sort them.
+    frame = by_kernel(shown.sel(gpu=predictions["gpu"]).transpose("gpu", "kernel"))
+    fields = [column.field for column in COLUMNS]
+    return frame[["gpu", "kernel", *fields, *(name for name in TIMES if name not in fields)]]
+
+
+def _ratio(counts: xr.Dataset, part: str, whole: str) -> xr.DataArray:
+    """Divide two counters; NaN where there is nothing to divide by."""
+    return counts[part] / counts[whole].where(counts[whole] > 0)
+
+
+def facts(
+    counts: xr.Dataset,
+    extrapolation: xr.Dataset,
+    occupancy: xr.Dataset,
+    predictions: xr.Dataset,
+    gpus: xr.Dataset,
+    gpu: str,
+    large_n: int,
+) -> dict[str, float | str]:
+    """Compare the slowest kernel with the fastest, and name those that failed.
+
+    Parameters
+    ----------
+    counts : (kernel, n)
+        The store ``own/counts``; its attribute ``failed`` is used.
+    extrapolation, occupancy, predictions, gpus, large_n
+        As in :func:`table`.
+    gpu
+        GPU of the figure.
+    """
+    frame = table(extrapolation, occupancy, predictions, gpus, large_n)
+    failed = ", ".join(counts.attrs["failed"])
+    return {
+        "n": large_n,
+        "gpu_name": str(predictions["gpu_name"].sel(gpu=gpu).item()),
+        "story": " ".join(_story(frame[frame["gpu"] == one]) for one in _told(frame, gpu)),
+        "failed": f"Not shown, because they failed their check: {failed}."
+        if failed
+        else "All kernels passed their check.",
+    }
+
+
+def _told(frame: pd.DataFrame, gpu: str) -> list[str]:
+    """Choose the GPU of the figure, and the one on which kernels differ most."""
+    times = frame.groupby("gpu", sort=False)["t"]
+    return list(dict.fromkeys([gpu, str((times.max() / times.min()).fillna(0).idxmax())]))
+
+
+def _story(frame: pd.DataFrame) -> str:
+    """Say on one GPU what sets the time of the slowest and of the fastest kernel."""
+    gpu, runs = frame["gpu_name"].iloc[0], frame.dropna(subset="t").sort_values("t", kind="stable")
+    if runs.empty:
+        return f"On the {gpu} no kernel can run."
+    slowest, fastest = runs.iloc[-1], runs.iloc[0]
+    if np.isclose(slowest["t"], fastest["t"]):
+        name = style.resource_name(fastest["bound"])
+        return f"On the {gpu} all take {_shown(fastest['t'])}, set by {name}."
+    first = f"{slowest['kernel_name']} takes {_shown(slowest['t'])}, set by {_why(slowest)}"
+    last = f"{fastest['kernel_name']} takes {_shown(fastest['t'])}, set by {_why(fastest)}"
+    return f"On the {gpu} {first}; {last}."
+
+
+def _shown(seconds: float) -> str:
+    return f"{units.to_milliseconds(seconds):.3g} ms"
+
+
+def _why(row: pd.Series) -> str:
+    """Name the binding resource, and the pattern that loads it."""
+    name = style.resource_name(row["bound"])
+    pattern = {"l1": ("sectors", "request"), "smem": ("wavefronts", "of shared memory")}
+    if row["bound"] not in pattern:
+        return name
+    what, of = pattern[row["bound"]]
+    ways = row[[f"load_{what}", f"store_{what}"]].astype(float)
+    worst = str(ways.idxmax())
+    return f"{name} ({ways[worst]:.3g} {what} per {worst.partition('_')[0]} {of})"
+
+
+def drawn(
+    extrapolation: xr.Dataset,
+    occupancy: xr.Dataset,
+    predictions: xr.Dataset,
+    gpus: xr.Dataset,
+    gpu: str,
+    large_n: int,
+) -> pd.DataFrame:
+    """Give times (s) on one GPU, one row per kernel; arguments as in :func:`facts`."""
+    frame = table(extrapolation, occupancy, predictions, gpus, large_n)
+    return frame.loc[frame["gpu"] == gpu, ["kernel", "kernel_name", *TIMES, "bound"]]
+
+
+def draw(frame: pd.DataFrame, figure: Figure) -> None:
+    """Draw one panel per kernel: a bar per resource."""
+    runs = frame.dropna(subset=list(TIMES))
+    if runs.empty:
+        figure.text(0.5, 0.5, "No block of any kernel fits on an SM.", ha="center")
+        return
+    panels = style.panels(figure, len(runs), columns=3, height=1.45, sharey=True)
+    for axes, (_, kernel) in zip(panels, runs.iterrows(), strict=True):
+        marks.times(axes, kernel)
+    style.outer_labels(panels, "time (ms)", "")
