@@ -12,11 +12,12 @@ import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 from pipeline.errors import LaunchError
-from pipeline.simt import atomics, exchange, hazards, transfer
+from pipeline.simt import atomics, exchange, hazards
 from pipeline.simt.access import Access
 from pipeline.simt.accounting import Accounting
 from pipeline.simt.batch import Index
 from pipeline.simt.blocks import Triple
+from pipeline.simt.collisions import collisions
 from pipeline.simt.hazards_fast import ATOMIC, LOAD, STORE
 from pipeline.simt.lanes import Lanes
 from pipeline.simt.masks import WARP, Mask
@@ -410,24 +411,21 @@ class Block(Values):
 
         Blocks that are ``racing`` are in ``race_count`` already.
         """
-        colliding = np.empty(max(len(access.thread), len(access.active)), np.bool_)
-        first = np.zeros(3, np.int64)
-        if not transfer.colliding_blocks(access.thread, access.active, colliding, first):
+        found = collisions(access.thread, access.active)
+        if found is None:
             return
-        colliding = np.broadcast_to(colliding, (self.n_blocks,))
+        colliding = np.broadcast_to(found.colliding, (self.n_blocks,))
         count = int(np.count_nonzero(colliding))
         known = 0 if racing is None else int(np.count_nonzero(colliding & racing))
         self._accounting.counters["race_count"] += count - known
-        row, thread, offset = first.tolist()
-        element = int(access.const + access.block[row, 0]) + offset
         self._accounting.note(
             hazards.COLLISION,
             count,
             self._blocks,
-            row,
-            thread // WARP,
+            found.row,
+            found.thread // WARP,
             array=name,
-            index=element,
+            index=int(access.const + access.block[found.row, 0]) + found.offset,
         )
 
     def _note_torn_barrier(self, torn: NDArray[np.bool_], mask: Mask) -> None:

@@ -1,4 +1,8 @@
-"""Compiled twin of :mod:`pipeline.simt.coalescing` over all blocks of a batch."""
+"""Compiled twin of :mod:`pipeline.simt.coalescing` over all blocks of a batch.
+
+Numba's own sort is not used: its parts are told apart by running numbers only, and functions that
+were compiled and stored by different processes then take each other's for their own.
+"""
 
 from typing import NamedTuple
 
@@ -10,6 +14,18 @@ WARP = 32
 _SECTOR_SHIFT = 5
 _LINE_SHIFT = 7
 _LINE_MASK = 127
+
+
+@njit(cache=True, nogil=True)
+def _sort(values: NDArray[np.int64], count: int) -> None:
+    """Sort the first few values, at most one per lane, by insertion."""
+    for i in range(1, count):
+        value = values[i]
+        j = i
+        while j > 0 and values[j - 1] > value:
+            values[j] = values[j - 1]
+            j -= 1
+        values[j] = value
 
 
 @njit(cache=True, nogil=True)
@@ -34,11 +50,12 @@ def _warp_segments(
             buffer[lanes] = ((base + offset[t]) * scale) >> _SECTOR_SHIFT
             ascending = ascending and (lanes == 0 or buffer[lanes] >= buffer[lanes - 1])
             lanes += 1
-    ordered = buffer[:lanes] if ascending else np.sort(buffer[:lanes])
+    if not ascending:
+        _sort(buffer, lanes)
     sectors = lines = min(lanes, 1)
     for i in range(1, lanes):
-        sectors += ordered[i] != ordered[i - 1]
-        lines += ordered[i] >> 2 != ordered[i - 1] >> 2
+        sectors += buffer[i] != buffer[i - 1]
+        lines += buffer[i] >> 2 != buffer[i - 1] >> 2
     return lanes, sectors, lines
 
 
@@ -162,12 +179,16 @@ def repeats(thread: NDArray[np.int64], active: NDArray[np.bool_]) -> int:
         Summed over the rows; a single row stands for all blocks.
     """
     count = 0
+    ordered = np.empty(WARP, np.int64)
     for r in range(max(thread.shape[0], active.shape[0])):
         offset = thread[r if thread.shape[0] > 1 else 0]
         lit = active[r if active.shape[0] > 1 else 0]
         for first in range(0, offset.shape[0], WARP):
-            last = min(first + WARP, offset.shape[0])
-            ordered = np.sort(offset[first:last][lit[first:last]])
-            for i in range(1, ordered.shape[0]):
+            lanes = 0
+            for t in range(first, min(first + WARP, offset.shape[0])):
+                ordered[lanes] = offset[t]
+                lanes += lit[t]
+            _sort(ordered, lanes)
+            for i in range(1, lanes):
                 count += ordered[i] == ordered[i - 1]
     return count
