@@ -21,12 +21,12 @@ def counted_sizes(own: Mapping[str, OwnEntry], settings: Counting) -> Iterator[P
     for name, entry in own.items():
         kernel = own_kernel(name, entry)
         fit = [n for n in settings.sizes if kernel.takes(n)]
-        if len(fit) < SIZES_NEEDED or settings.held_out not in fit:
+        if len(fit) < SIZES_NEEDED:
             yield Problem(
                 key_path((SECTION, name, "multiple")),
-                f"given {entry.multiple}; of counting.sizes the kernel takes {_listed(fit)}; it "
-                f"must take {SIZES_NEEDED} of them, counting.held_out, {settings.held_out}, among "
-                f"them",
+                f"given {entry.multiple}; of counting.sizes the kernel takes {_listed(fit)}, and "
+                f"{SIZES_NEEDED} are needed for the polynomial and its check; choose another "
+                f"multiple, or add sizes",
             )
         cut = [n for n in fit if kernel.cuts(n)]
         if cut:

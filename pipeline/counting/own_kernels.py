@@ -38,7 +38,8 @@ def simulate_own(
     sizes
         Values of n; those that the kernel does not take are marked as not simulated.
     held_out
-        Simulated size that the polynomial through the others must predict.
+        Size that the polynomial through the others must predict; if the kernel does not take it,
+        the largest that it takes.
     seed
         Seed of the inputs.
     rule
