@@ -108,19 +108,19 @@ def load(kernel: OwnKernel, checkout: Path = CHECKOUT) -> Functions:
     module = importlib.util.module_from_spec(spec)
     # Dataclasses look their module up while it runs.
     sys.modules[name] = module
-    blame = partial(_blame, file=kernel.file)
+    located = partial(blame, file=kernel.file)
     try:
         spec.loader.exec_module(module)
         return Functions(
-            getattr(module, kernel.kernel), getattr(module, kernel.specification), blame
+            getattr(module, kernel.kernel), getattr(module, kernel.specification), located
         )
     except Exception as error:
         raise KernelError(
-            f"{kernel.id} ({kernel.file}): {blame(error)}, while the file was loaded"
+            f"{kernel.id} ({kernel.file}): {located(error)}, while the file was loaded"
         ) from error
 
 
-def _blame(error: BaseException, file: str) -> str:
+def blame(error: BaseException, file: str) -> str:
     """Name the last line of ``file`` that an error passed through, and the error in one line."""
     name = Path(file).name
     passed = [
