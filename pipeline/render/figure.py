@@ -5,9 +5,13 @@ from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pandas as pd
-from matplotlib.figure import Figure
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure, SubFigure
 from matplotlib.style import context
+from matplotlib.transforms import Bbox
+from numpy.typing import NDArray
 
 from pipeline.render.column import Legend
 from pipeline.render.files import as_csv, publish
@@ -15,6 +19,8 @@ from pipeline.render.files import as_csv, publish
 # 7.3 inches are 700 CSS pixels of 1/96 inch: the width of a column of text.
 WIDTH_INCHES = 7.3
 PNG_DPI = 200
+# Of shares of the figure: far less than a pixel.
+PLACE_DIGITS = 6
 
 # Matplotlib writes these unless told not to: the day, and its own version.
 _LEFT_OUT = {".svg": ("Date", "Creator"), ".png": ("Software",)}
@@ -49,10 +55,29 @@ def render_figure(
     with context({**style, **fixed}, after_reset=True):
         figure = Figure(figsize=(WIDTH_INCHES, 4), layout="constrained")
         draw(frame, figure)
+        _settle(figure)
         for path in paths:
             if path.suffix != ".csv":
                 contents[path] = _picture(figure, path.suffix, legend)
     publish(contents)
+
+
+def _settle(figure: Figure) -> None:
+    """Lay the figure out, and round the places of its parts.
+
+    The last digits that the solver of the layout leaves differ from run to run where a figure has
+    parts of its own, and so would the ids in an svg that are made from them.
+    """
+    figure.draw_without_rendering()
+    figure.set_layout_engine("none")
+    for part in figure.findobj(SubFigure):
+        part.bbox_relative.set_points(_rounded(part.bbox_relative))
+    for axes in figure.findobj(Axes):
+        axes.set_position(Bbox(_rounded(axes.get_position(original=True))))
+
+
+def _rounded(place: Bbox) -> NDArray[np.float64]:
+    return np.round(place.get_points(), PLACE_DIGITS)
 
 
 def _picture(figure: Figure, suffix: str, legend: Legend) -> bytes:

@@ -104,3 +104,22 @@ def test_render_figure__failure_leaves_the_older_files(tmp_path):
         render_figure(FRAME, broken, LEGEND, STYLE, [tmp_path / "toy.svg", tmp_path / "toy.csv"])
     assert {f".{s}": (tmp_path / f"toy.{s}").read_bytes() for s in ("svg", "png", "csv")} == before
     assert len(list(tmp_path.iterdir())) == 3
+
+
+def draw_in_parts(frame, figure):
+    for part in figure.subfigures(2, 1, height_ratios=[2, 1]):
+        panels = part.subplots(2, 3, sharex=True)
+        for axes in panels.flat:
+            axes.plot(frame["x"], frame["y"], label="a line")
+            axes.set_ylabel("y (1)")
+            axes.grid(True)
+        part.legend(*panels[0, 0].get_legend_handles_labels(), loc="outside upper left")
+
+
+def test_render_figure__parts_of_a_figure_stand_at_the_same_place_each_time(tmp_path):
+    # Without rounding, the last digits of the layout differ now and then.
+    frame = pd.DataFrame({"x": [1.0, 3.0], "y": [2.0, 7.0]})
+    paths = [tmp_path / f"{number}.svg" for number in range(8)]
+    for path in paths:
+        render_figure(frame, draw_in_parts, LEGEND, {}, [path])
+    assert len({path.read_bytes() for path in paths}) == 1
