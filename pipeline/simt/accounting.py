@@ -20,6 +20,8 @@ from pipeline.simt.memory import GlobalArray, SharedArray
 from pipeline.simt.source import source
 from pipeline.simt.watch import Report
 
+_PREFIX = {LOAD: "gld", STORE: "gst", ATOMIC: "gatom"}
+
 MAX_REPORTS = 20
 """Hazards that are kept with all details; every one is counted."""
 
@@ -108,7 +110,7 @@ class Accounting:
         (blocks,) or None
             The blocks that race, of the last instruction that shows a race.
         """
-        prefix = {LOAD: "gld", STORE: "gst", ATOMIC: "gatom"}[kind]
+        prefix = _PREFIX[kind]
         warps, lanes = self._transactions(access, array, prefix)
         self.issue(warps, lanes)
         self.counters[f"{prefix}_instr"] += warps
@@ -252,9 +254,10 @@ class Accounting:
         self, access: Access, array: GlobalArray, blocks: Blocks, kind: int
     ) -> NDArray[np.bool_] | None:
         """Enter an access in the history of its array, and note the blocks that race."""
+        if array.traffic is None or (kind == LOAD and array.traffic.skips_loads):
+            return None
         racing = None
-        found = array.traffic.access(access, blocks.numbers, kind) if array.traffic else []
-        for races in found:
+        for races in array.traffic.access(access, blocks.numbers, kind):
             count, row, warp, other, element = races.report.tolist()
             self.note(
                 hazards.GLOBAL_READ if kind == LOAD else hazards.GLOBAL_WRITE,

@@ -12,28 +12,26 @@ import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 from pipeline.errors import LaunchError
-from pipeline.simt import atomics, exchange, hazards
+from pipeline.simt import atomics, findings
 from pipeline.simt.access import Access
 from pipeline.simt.accounting import Accounting
 from pipeline.simt.batch import Index
 from pipeline.simt.blocks import Triple
-from pipeline.simt.collisions import collisions
 from pipeline.simt.hazards_fast import ATOMIC, LOAD, STORE
-from pipeline.simt.lanes import Lanes
-from pipeline.simt.masks import WARP, Mask
 from pipeline.simt.memory import GlobalArray, SharedArray
 from pipeline.simt.source import source
-from pipeline.simt.values import Memory, Values, per_thread
+from pipeline.simt.values import Memory, per_thread
+from pipeline.simt.warp_instructions import WarpInstructions
 
 COPY_BYTES = (4, 8, 16)
 """Bytes per thread that ``cp.async`` copies (PTX ISA, cp.async)."""
 
-SHUFFLE_BYTES = 4
-"""Bytes that one shuffle instruction moves."""
 
+class Block(WarpInstructions):
+    """What a kernel sees: the coordinates and branches of a :class:`Batch`, and the instructions.
 
-class Block(Values):
-    """What a kernel sees: the coordinates of a :class:`Batch`, and the instructions."""
+    Shuffles and votes are those of :class:`WarpInstructions`.
+    """
 
     def __init__(
         self, accounting: Accounting, grid: Triple, block: Triple, numbers: NDArray[np.int64]
@@ -89,7 +87,7 @@ class Block(Values):
         self._accounting.barrier(blocks, mask.warps, mask.lanes)
         torn = there & (arrived < self.n_threads)
         if torn.any():
-            self._note_torn_barrier(torn, mask)
+            findings.note_torn_barrier(self._accounting, self._blocks, torn, mask)
         for array in self._shared:
             if there.all():
                 array.watch.barrier()
@@ -145,7 +143,7 @@ class Block(Values):
         access = self._access(index, _expect(array, GlobalArray), width)
         self._write(array, access, value)
         racing = self._accounting.global_access(access, array, self._blocks, STORE)
-        self._check_collision(array.name, access, racing)
+        findings.note_collision(self._accounting, self._blocks, array.name, access, racing)
 
     def sload(
         self, array: SharedArray, index: Index, width: int = 1, repeat: int = 1, step: int = 1
@@ -284,119 +282,6 @@ class Block(Values):
             self._write(array, access, values)
             self._accounting.landed(access, array, self._blocks)
 
-    # ---------- within a warp ----------
-
-    def shfl_idx(self, value: Any, lane: Any) -> NDArray[Any]:
-        """Read ``value`` of the thread in ``lane`` (``__shfl_sync`` of all active lanes).
-
-        Parameters
-        ----------
-        value : (block, thread), or with more axes
-            What every thread offers. One instruction moves 32 bits: each value per thread takes
-            one, 64-bit values two. Indices and whole numbers count as CUDA's ``int``.
-        lane
-            Lane of the same warp, for all or per thread; taken modulo 32.
-
-        Returns
-        -------
-        (block, thread), or with the axes of ``value``
-            0 for inactive threads. To read a lane that does not take part is undefined in CUDA:
-            here it gives 0 and is reported as a hazard.
-        """
-        return self._shuffle(value, self._lanes(lane) % WARP)
-
-    def shfl_up(self, value: Any, delta: Any) -> NDArray[Any]:
-        """Read from the thread ``delta`` lanes below; the first ``delta`` lanes keep their own.
-
-        See :meth:`shfl_idx`; ``delta`` is 0 to 31.
-        """
-        source_lane = self._own_lane - self._distance("shfl_up", delta)
-        return self._shuffle(value, np.where(source_lane < 0, self._own_lane, source_lane))
-
-    def shfl_down(self, value: Any, delta: Any) -> NDArray[Any]:
-        """Read from the thread ``delta`` lanes above; the last ``delta`` lanes keep their own.
-
-        See :meth:`shfl_idx`; ``delta`` is 0 to 31.
-        """
-        source_lane = self._own_lane + self._distance("shfl_down", delta)
-        return self._shuffle(value, np.where(source_lane >= WARP, self._own_lane, source_lane))
-
-    def shfl_xor(self, value: Any, mask: Any) -> NDArray[Any]:
-        """Read from the thread whose lane differs in the bits of ``mask``.
-
-        See :meth:`shfl_idx`; ``mask`` is 0 to 31.
-        """
-        return self._shuffle(value, self._own_lane ^ self._distance("shfl_xor", mask))
-
-    def ballot(self, condition: Any) -> NDArray[Any]:
-        """Collect a truth value of every lane (``__ballot_sync`` of all active lanes).
-
-        Returns
-        -------
-        (block, thread), uint32
-            Bit i is set if lane i of the thread's warp is active and ``condition`` holds there; 0
-            for inactive threads.
-        """
-        self._accounting.vote(self._mask.warps, self._mask.lanes)
-        return self._ballot(condition)
-
-    def vote_any(self, condition: Any) -> NDArray[Any]:
-        """Say whether ``condition`` holds for an active lane of the warp (``__any_sync``).
-
-        Returns
-        -------
-        (block, thread), bool
-            False for inactive threads.
-        """
-        return self.ballot(condition) != 0
-
-    def vote_all(self, condition: Any) -> NDArray[Any]:
-        """Say whether ``condition`` holds for all active lanes of the warp (``__all_sync``).
-
-        Returns
-        -------
-        (block, thread), bool
-            False for inactive threads.
-        """
-        present = self._ballot(np.ones((1, 1), np.bool_))
-        return (self.ballot(condition) == present) & self._mask.active
-
-    @property
-    def _own_lane(self) -> NDArray[np.int64]:
-        return np.asarray(self.lane)
-
-    def _distance(self, name: str, distance: Any) -> NDArray[np.int64]:
-        """Check how far a shuffle reads: the instruction has five bits for it."""
-        lanes = self._lanes(distance)
-        if lanes.min() < 0 or lanes.max() >= WARP:
-            raise LaunchError(
-                f"{source()}: {name} by {lanes.min()} to {lanes.max()} lanes, allowed is 0 to "
-                f"{WARP - 1}"
-            )
-        return lanes
-
-    def _shuffle(self, value: Any, lane: NDArray[np.int64]) -> NDArray[Any]:
-        """Exchange values within warps, and count it."""
-        offer = self._offer(value)
-        is_int = isinstance(value, (int, Lanes))
-        registers = 1 if is_int else -(-offer.itemsize // SHUFFLE_BYTES)
-        times = per_thread(offer) * registers
-        self._accounting.shuffle(self._mask.warps, self._mask.lanes, times)
-        first = np.zeros(3, np.int64)
-        rows = exchange.silent_lanes(lane, self._mask.active, first)
-        if rows:
-            single = max(len(lane), len(self._mask.active)) == 1
-            row, thread, lane_read = first.tolist()
-            self._accounting.note(
-                hazards.INACTIVE_LANE,
-                self.n_blocks if single else rows,
-                self._blocks,
-                row,
-                thread // WARP,
-                index=lane_read,
-            )
-        return self._exchange(offer, lane)
-
     # ---------- behind the instructions ----------
 
     def _require_all(self, name: str) -> None:
@@ -405,41 +290,6 @@ class Block(Values):
             raise LaunchError(
                 f"{source()}: {name} in a divergent branch is not modelled; move it out"
             )
-
-    def _check_collision(self, name: str, access: Access, racing: NDArray[np.bool_] | None) -> None:
-        """Report a store in which two threads of a block write one element.
-
-        Blocks that are ``racing`` are in ``race_count`` already.
-        """
-        found = collisions(access.thread, access.active)
-        if found is None:
-            return
-        colliding = np.broadcast_to(found.colliding, (self.n_blocks,))
-        count = int(np.count_nonzero(colliding))
-        known = 0 if racing is None else int(np.count_nonzero(colliding & racing))
-        self._accounting.counters["race_count"] += count - known
-        self._accounting.note(
-            hazards.COLLISION,
-            count,
-            self._blocks,
-            found.row,
-            found.thread // WARP,
-            array=name,
-            index=int(access.const + access.block[found.row, 0]) + found.offset,
-        )
-
-    def _note_torn_barrier(self, torn: NDArray[np.bool_], mask: Mask) -> None:
-        """Report the blocks of which only some threads reach a barrier."""
-        row = int(np.flatnonzero(torn)[0])
-        active = np.broadcast_to(mask.active, (self.n_blocks, self.n_threads))[row]
-        self._accounting.note(
-            hazards.DIVERGENT_BARRIER,
-            int(np.count_nonzero(torn)),
-            self._blocks,
-            row,
-            int(np.flatnonzero(active)[0]) // WARP,
-            int(np.flatnonzero(~active)[0]) // WARP,
-        )
 
 
 def _expect(array: Any, kind: type[Any]) -> Any:

@@ -34,23 +34,22 @@ class Costs:
         self._hardware = rule == "hardware"
         self._known: dict[Kind, tuple[Any, ...]] = {}
 
-    def transactions(self, access: Access, itemsize: int) -> list[int]:
+    def transactions(self, access: Access, itemsize: int) -> tuple[int, int, int, int]:
         """Return warps, lanes, sectors and lines of a global access."""
         known = self._pattern(access, ("global", itemsize), coalescing_fast.nothing_known)
         block, weight = self._shifts(access, itemsize)
-        each = [
-            coalescing_fast.transactions(
-                access.const + number * access.step,
-                block,
-                weight,
-                access.thread,
-                access.active,
-                itemsize,
-                known,
+
+        def count(const: int) -> tuple[int, int, int, int]:
+            counted: tuple[int, int, int, int] = coalescing_fast.transactions(
+                const, block, weight, access.thread, access.active, itemsize, known
             )
-            for number in range(access.repeat)
-        ]
-        return [sum(counts) for counts in zip(*each, strict=True)]
+            return counted
+
+        if access.repeat == 1:
+            return count(access.const)
+        each = [count(access.const + number * access.step) for number in range(access.repeat)]
+        warps, lanes, sectors, lines = (sum(counts) for counts in zip(*each, strict=True))
+        return warps, lanes, sectors, lines
 
     def repeats(self, access: Access) -> int:
         """Return how many lanes of a global access repeat the address of another of their warp."""
@@ -62,12 +61,9 @@ class Costs:
 
     def wavefronts(self, access: Access, itemsize: int, store: bool) -> list[int]:
         """Return warps, lanes, wavefronts and ideal wavefronts of a shared access."""
-        kind = ("shared", itemsize, access.width, store)
-        return self._shared(
-            access,
-            itemsize,
-            kind,
-            lambda const, rows: banks_fast.wavefronts(
+
+        def count(const: int, rows: int) -> tuple[int, ...]:
+            counted: tuple[int, ...] = banks_fast.wavefronts(
                 const,
                 access.block,
                 access.thread,
@@ -77,19 +73,21 @@ class Costs:
                 self._hardware,
                 store,
                 rows,
-            ),
-        )
+            )
+            return counted
+
+        return self._shared(access, itemsize, ("shared", itemsize, access.width, store), count)
 
     def atomic_wavefronts(self, access: Access, itemsize: int) -> list[int]:
         """Return warps, lanes and wavefronts of a shared atomic."""
-        return self._shared(
-            access,
-            itemsize,
-            ("atomic", itemsize),
-            lambda const, rows: banks_fast.atomic_wavefronts(
+
+        def count(const: int, rows: int) -> tuple[int, ...]:
+            counted: tuple[int, ...] = banks_fast.atomic_wavefronts(
                 const, access.block, access.thread, access.active, itemsize, rows
-            ),
-        )
+            )
+            return counted
+
+        return self._shared(access, itemsize, ("atomic", itemsize), count)
 
     def _shared(
         self,
@@ -99,14 +97,14 @@ class Costs:
         count: Callable[[int, int], tuple[int, ...]],
     ) -> list[int]:
         """Sum what ``count(const, rows)`` gives for the first ``rows`` blocks."""
-        rows = 1 if access.same else len(access.block)
-        blocks = len(access.block) // rows
         if itemsize >= banks.WORD_BYTES and access.same:
             # A shift by whole words turns the banks round and changes no count.
-            once = self._pattern(access, kind, lambda: count(access.const, rows))
-            return [value * blocks * access.repeat for value in once]
+            once = self._pattern(access, kind, lambda: count(access.const, 1))
+            times = len(access.block) * access.repeat
+            return [value * times for value in once]
+        rows = 1 if access.same else len(access.block)
         every = [count(access.const + i * access.step, rows) for i in range(access.repeat)]
-        return [sum(values) * blocks for values in zip(*every, strict=True)]
+        return [sum(values) * (len(access.block) // rows) for values in zip(*every, strict=True)]
 
     def _pattern(self, access: Access, kind: Kind, make: Callable[[], Any]) -> Any:
         """Recall what is known of an access pattern, up to shifts of all threads."""

@@ -101,17 +101,19 @@ def _load(
     element: int,
     warp: int,
     block: int,
+    rare: bool,
     report: NDArray[np.int64],
     seen: NDArray[np.bool_],
 ) -> None:
     """Let ``warp`` read ``element``."""
-    for field in (_WRITE_EPOCH, _ATOMIC_EPOCH):
-        other = _other(state, field, epoch, element, warp)
-        if other != NEVER:
-            _note(report, seen, _RAW, block, warp, other, element)
+    other = _other(state, _WRITE_EPOCH, epoch, element, warp)
+    if rare and other == NEVER:
+        other = _other(state, _ATOMIC_EPOCH, epoch, element, warp)
+    if other != NEVER:
+        _note(report, seen, _RAW, block, warp, other, element)
     if state[_WRITE_EPOCH, element] == NEVER:
         _note(report, seen, _UNINITIALISED, block, warp, -1, element)
-    if state[_FLYING, element] > 0:
+    if rare and state[_FLYING, element] > 0:
         _note(report, seen, _IN_FLIGHT, block, warp, -1, element)
     _enter(state, _READ_EPOCH, epoch, element, warp)
 
@@ -125,6 +127,7 @@ def _store(
     warp: int,
     block: int,
     kind: int,
+    rare: bool,
     report: NDArray[np.int64],
     seen: NDArray[np.bool_],
 ) -> None:
@@ -132,17 +135,21 @@ def _store(
     other = _other(state, _READ_EPOCH, epoch, element, warp)
     if other != NEVER:
         _note(report, seen, _WAR, block, warp, other, element)
-    for field in (_WRITE_EPOCH, _ATOMIC_EPOCH):
-        other = _other(state, field, epoch, element, warp)
-        if other != NEVER:
-            _note(report, seen, _WAW, block, warp, other, element)
-    if state[_FLYING, element] > 0:
+    writer = _other(state, _WRITE_EPOCH, epoch, element, warp)
+    other = writer
+    if rare and other == NEVER:
+        other = _other(state, _ATOMIC_EPOCH, epoch, element, warp)
+    if other != NEVER:
+        _note(report, seen, _WAW, block, warp, other, element)
+    if rare and state[_FLYING, element] > 0:
         _note(report, seen, _IN_FLIGHT, block, warp, -1, element)
     if state[_STAMP, element] == stamp * WARP + warp:
         _note(report, seen, _COLLISION, block, warp, warp, element)
     state[_STAMP, element] = stamp * WARP + warp
-    _enter(state, _WRITE_EPOCH, epoch, element, warp)
-    state[_FLYING, element] += kind == COPY_ISSUED
+    state[_WRITER, element] = warp if writer == NEVER else SEVERAL
+    state[_WRITE_EPOCH, element] = epoch
+    if kind == COPY_ISSUED:
+        state[_FLYING, element] += 1
 
 
 @njit(cache=True, nogil=True)
@@ -178,26 +185,34 @@ def _land(state: NDArray[np.int32], epoch: int, element: int, warp: int) -> None
 
 
 @njit(cache=True, nogil=True)
-def _touch(
+def _check_block(
+    base: int,
+    offset: NDArray[np.int64],
+    lit: NDArray[np.bool_],
+    width: int,
+    kind: int,
+    rare: bool,
     state: NDArray[np.int32],
     epoch: int,
     stamp: int,
-    element: int,
-    warp: int,
     block: int,
-    kind: int,
     report: NDArray[np.int64],
     seen: NDArray[np.bool_],
 ) -> None:
-    """Let ``warp`` do what ``kind`` says to ``element``."""
-    if kind == LOAD:
-        _load(state, epoch, element, warp, block, report, seen)
-    elif kind == ATOMIC:
-        _atomic(state, epoch, element, warp, block, report, seen)
-    elif kind == COPY_LANDED:
-        _land(state, epoch, element, warp)
-    else:
-        _store(state, epoch, stamp, element, warp, block, kind, report, seen)
+    """Check one access of the threads of a block."""
+    for t in range(offset.shape[0]):
+        if not lit[t]:
+            continue
+        warp = t // WARP
+        for element in range(base + offset[t], base + offset[t] + width):
+            if kind == LOAD:
+                _load(state, epoch, element, warp, block, rare, report, seen)
+            elif kind == ATOMIC:
+                _atomic(state, epoch, element, warp, block, report, seen)
+            elif kind == COPY_LANDED:
+                _land(state, epoch, element, warp)
+            else:
+                _store(state, epoch, stamp, element, warp, block, kind, rare, report, seen)
 
 
 @njit(cache=True, nogil=True)
@@ -230,6 +245,7 @@ def check_access(
     active: NDArray[np.bool_],
     width: int,
     kind: int,
+    rare: bool,
     state: NDArray[np.int32],
     epoch: NDArray[np.int32],
     stamp: int,
@@ -243,6 +259,8 @@ def check_access(
         The access, see :class:`pipeline.simt.access.Access`.
     kind
         ``LOAD``, ``STORE``, ``ATOMIC``, ``COPY_ISSUED`` or ``COPY_LANDED``.
+    rare
+        Whether the array has seen an atomic or an asynchronous copy.
     state : (1 or blocks, field, element)
         History of the array; updated. One row stands for all blocks.
     epoch : (blocks,)
@@ -263,12 +281,9 @@ def check_access(
         lit = active[b if active.shape[0] > 1 else 0]
         base = const + block[b, 0]
         seen[:] = False
-        for t in range(offset.shape[0]):
-            if not lit[t]:
-                continue
-            warp = t // WARP
-            for element in range(base + offset[t], base + offset[t] + width):
-                _touch(state[b], epoch[b], stamp, element, warp, b, kind, report, seen)
+        _check_block(
+            base, offset, lit, width, kind, rare, state[b], epoch[b], stamp, b, report, seen
+        )
         racing = seen[_RAW] or seen[_WAR] or seen[_WAW] or seen[_COLLISION] or seen[_IN_FLIGHT]
         report[_ANY, 0] += racing
     reported = 0

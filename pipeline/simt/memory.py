@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
@@ -41,6 +41,9 @@ class GlobalArray:
         Which blocks touch which element; None where races of blocks are not looked for.
     """
 
+    stride: ClassVar[int] = 0
+    """Elements from one block's array to the next: all blocks see the same one."""
+
     name: str
     flat: NDArray[Any]
     traffic: Traffic | None = None
@@ -54,11 +57,6 @@ class GlobalArray:
     def size(self) -> int:
         """Number of elements."""
         return self.flat.size
-
-    @property
-    def stride(self) -> int:
-        """Elements from one block's array to the next: all blocks see the same one."""
-        return 0
 
     @cached_property
     def bits(self) -> NDArray[Any]:

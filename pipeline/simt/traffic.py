@@ -53,6 +53,11 @@ class Races:
 class Traffic:
     """Which blocks touch which element of a global array in one launch.
 
+    Attributes
+    ----------
+    skips_loads
+        Whether further loads change nothing here, so that they need not be handed in.
+
     Parameters
     ----------
     flat : (elements,)
@@ -66,7 +71,7 @@ class Traffic:
         self._overlapping = overlapping
         self._mode = Mode.HISTORY
         self._loads_count = False
-        self._loaded = False
+        self.skips_loads = False
         self._before: NDArray[Any] | None = None
         self._state: NDArray[np.int32] | None = None
 
@@ -92,14 +97,16 @@ class Traffic:
         StartAgainError
             If loads turn out to matter that have not been entered.
         """
+        if self._mode is Mode.JUDGE and self._state is not None:
+            return self._judge(access, numbers, kind, self._state)
         if self._mode is Mode.HISTORY:
             if kind == LOAD and not self._loads_count:
-                self._loaded = True
+                self.skips_loads = True
                 if self._before is not None:
                     self._start_again()
             else:
                 self._enter(access, numbers, kind)
-        return self._judge(access, numbers, kind) if self._mode is Mode.JUDGE else []
+        return []
 
     def prepare_store(self) -> None:
         """Keep the contents before the first store, so that the launch can start again.
@@ -119,13 +126,13 @@ class Traffic:
                 f"{', '.join(self._overlapping)}; pass the same array, or copies"
             )
         self._before = self._flat.copy()
-        if self._loaded and not self._loads_count:
+        if self.skips_loads:
             self._start_again()
 
     def restart(self) -> None:
         """Restore the contents and forget the history."""
         self._restore()
-        self._loaded, self._state = False, None
+        self.skips_loads, self._state = False, None
 
     def has_race(self) -> bool:
         """Say whether blocks raced."""
@@ -134,6 +141,7 @@ class Traffic:
     def review(self) -> None:
         """Restore the contents, and judge the accesses of the next run if blocks raced."""
         self._mode = Mode.JUDGE if self.has_race() else Mode.OFF
+        self.skips_loads = self._mode is Mode.OFF
         self._restore()
 
     def _restore(self) -> None:
@@ -160,7 +168,9 @@ class Traffic:
                 self._state,
             )
 
-    def _judge(self, access: Access, numbers: NDArray[np.int64], kind: int) -> list[Races]:
+    def _judge(
+        self, access: Access, numbers: NDArray[np.int64], kind: int, state: NDArray[np.int32]
+    ) -> list[Races]:
         found = []
         for number in range(access.repeat):
             races = Races(len(numbers))
@@ -172,7 +182,7 @@ class Traffic:
                 access.width,
                 kind,
                 numbers,
-                self._state,
+                state,
                 races.report,
                 races.racing,
             ):

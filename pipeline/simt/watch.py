@@ -5,7 +5,7 @@ from numpy.typing import NDArray
 
 from pipeline.simt import hazards_fast
 from pipeline.simt.access import Access
-from pipeline.simt.hazards_fast import COPY_ISSUED, COPY_LANDED, LOAD
+from pipeline.simt.hazards_fast import COPY_ISSUED, COPY_LANDED, LOAD, STORE
 
 _MOST_PENDING = 1024
 Report = NDArray[np.int64]
@@ -29,6 +29,7 @@ class Watch:
         self._written = False
         self._initialised = False
         self._flying = 0
+        self._rare = False
         self._instructions = 0
 
     def access(self, access: Access, epoch: NDArray[np.int32], kind: int) -> list[Report]:
@@ -57,6 +58,7 @@ class Watch:
             self.settle(epoch)
             self._written = True
         self._flying += (kind == COPY_ISSUED) - (kind == COPY_LANDED)
+        self._rare = self._rare or kind not in (LOAD, STORE)
         reports = self._enter(access, epoch, kind)
         if kind != LOAD and not self._initialised:
             self._initialised = hazards_fast.all_written(self._history)
@@ -117,6 +119,7 @@ class Watch:
                 access.active,
                 access.width,
                 kind,
+                self._rare,
                 self._history,
                 epoch,
                 self._instructions,
