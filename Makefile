@@ -9,7 +9,7 @@ RUN := $(VENV)/bin/python -m
 # For one run only: make all ARGS="--config counting='{seed: 7}'"
 ARGS ?=
 
-.PHONY: help all lecture10 lecture11 test lint readme clean environment
+.PHONY: help all lecture10 lecture11 own test lint readme clean environment
 
 help: ## list the targets
 	@echo "usage: make TARGET"
@@ -23,6 +23,9 @@ lecture10: environment ## build the tables and figures of lecture 10
 
 lecture11: environment ## build the tables and figures of lecture 11
 	$(RUN) snakemake lecture11 $(ARGS)
+
+own: environment ## check, count and predict kernels of your own (docs/OWN_KERNELS.md)
+	$(RUN) snakemake own $(ARGS)
 
 test: environment ## run the tests
 	$(RUN) pytest $(ARGS)
