@@ -60,13 +60,13 @@ RESOURCES = (
     Resource(
         "l1",
         "L1 cache lines",
-        {"gld_lines": 1, "gst_lines": 1},
+        {"gld_lines": 1, "gst_lines": 1, "gatom_lines": 1},
         ("sm_count", "l1_lines_per_clk", "clock_hz"),
     ),
     Resource(
         "smem",
         "shared-memory wavefronts",
-        {"lds_wavefronts": 1, "sts_wavefronts": 1},
+        {"lds_wavefronts": 1, "sts_wavefronts": 1, "satom_wavefronts": 1},
         ("sm_count", "smem_wavefronts_per_clk", "clock_hz"),
     ),
     Resource("dram", "DRAM traffic", {"dram_bytes": 1}, ("dram_bandwidth",)),

@@ -43,6 +43,8 @@ def test_predict__gives_the_table_of_the_lecture(gpu, counts, occupancy, gpus):
 
 def test_predict__equals_the_formula_written_out_point_by_point(counts, occupancy, gpus):
     counts = xr.concat([counts, (counts * 0.1).assign_coords(n=[1000])], "n")
+    counts["gatom_lines"] += 3e7
+    counts["satom_wavefronts"] += 7e9
     occupancy["tile_n"] = 3 * occupancy.tile_m
     predicted = predict(counts, occupancy, gpus)
     for kernel, gpu, n in np.ndindex(6, 3, 2):
@@ -55,8 +57,8 @@ def test_predict__equals_the_formula_written_out_point_by_point(counts, occupanc
         times = {
             "fma": c["fma"] / (cycles * g["fp32_lanes_per_sm"]),
             "issue": c["warp_instr"] / (cycles * 4),
-            "l1": (c["gld_lines"] + c["gst_lines"]) / cycles,
-            "smem": (c["lds_wavefronts"] + c["sts_wavefronts"]) / cycles,
+            "l1": (c["gld_lines"] + c["gst_lines"] + c["gatom_lines"]) / cycles,
+            "smem": (c["lds_wavefronts"] + c["sts_wavefronts"] + c["satom_wavefronts"]) / cycles,
             "dram": traffic / g["dram_bandwidth"],
         }
         here = predicted.isel(kernel=kernel, gpu=gpu, n=n, method=0)
@@ -179,6 +181,17 @@ def test_predict__result_explains_itself(counts, occupancy, gpus):
         "method",
     }
     assert predicted.gflops.sel(gpu="h100_sxm", n=4096).dims == ("kernel", "method")
+
+
+def test_predict__traffic_that_was_counted_is_taken_as_it_is(counts, occupancy, gpus):
+    counted = xr.full_like(counts["fma"], 1e9)
+    predicted = predict(counts.assign(compulsory_bytes=counted), occupancy, gpus)
+    assert (predicted["dram_bytes"] == 1e9).all()
+    xr.testing.assert_allclose(
+        predicted["t_dram"].isel(kernel=0, n=0, method=0).reset_coords(drop=True),
+        (1e9 / gpus["dram_bandwidth"]).reset_coords(drop=True),
+    )
+    assert "every array passes once" in predicted["dram_bytes"].attrs["long_name"]
 
 
 def test_predict__names_the_variables_that_an_input_lacks(counts, occupancy, gpus):

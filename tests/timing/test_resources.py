@@ -16,6 +16,8 @@ DEMANDS = xr.Dataset(
         "lds_wavefronts": 11,
         "sts_wavefronts": 13,
         "dram_bytes": 17,
+        "gatom_lines": 47,
+        "satom_wavefronts": 53,
     }
 )
 FIGURES = xr.Dataset(
@@ -36,8 +38,8 @@ FIGURES = xr.Dataset(
     [
         ("fma", 2 / (19 * 23 * 29)),
         ("issue", 3 / (19 * 23 * 31)),
-        ("l1", (5 + 7) / (19 * 23 * 37)),
-        ("smem", (11 + 13) / (19 * 23 * 41)),
+        ("l1", (5 + 7 + 47) / (19 * 23 * 37)),
+        ("smem", (11 + 13 + 53) / (19 * 23 * 41)),
         ("dram", 17 / 43),
     ],
 )
