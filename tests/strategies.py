@@ -44,8 +44,9 @@ class Step:
     const, by_block, stride, modulus
         Parts of an index that is a sum: ``const + by_block * bx + tid * stride % modulus``, in
         units of ``width``.
-    active
-        Mask, broadcastable to (blocks, threads); or None for everybody.
+    outer, active
+        Masks of two branches, one in the other, broadcastable to (blocks, threads); or None for
+        everybody.
     width, repeat, step
         As in ``Block.load``; ``step`` in units of ``width``.
     lane
@@ -62,6 +63,7 @@ class Step:
     by_block: int
     stride: int
     modulus: int
+    outer: NDArray | None
     active: NDArray | None
     width: int
     repeat: int
@@ -139,12 +141,14 @@ def _steps(draw: st.DrawFn, blocks: int, threads: int, dtype: str) -> Step:
     kind = draw(st.sampled_from(kinds(dtype)))
     width = draw(st.sampled_from(_widths(kind, np.dtype(dtype).itemsize)))
     rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
-    start, active, lane = None, None, draw(st.integers(0, 31))
+    start, lane = None, draw(st.integers(0, 31))
     if draw(st.booleans()):
         start = _per_thread(draw, blocks, threads, rng, SLOTS) * width
-    if draw(st.booleans()) and kind not in ("commit", "wait"):
-        drawn = _per_thread(draw, blocks, threads, rng, 10)
-        active = drawn < draw(st.sampled_from([1, 5, 9]))
+    masks = [None, None]
+    for i in range(0 if kind in ("commit", "wait") else 2):
+        if draw(st.booleans()):
+            drawn = _per_thread(draw, blocks, threads, rng, 10)
+            masks[i] = drawn < draw(st.sampled_from([1, 5, 9]))
     if draw(st.booleans()):
         lane = _per_thread(draw, blocks, threads, rng, 32)
     reads = kind in ("load", "sload")
@@ -155,7 +159,8 @@ def _steps(draw: st.DrawFn, blocks: int, threads: int, dtype: str) -> Step:
         by_block=draw(st.sampled_from([0, 0, 1, 4])),
         stride=draw(st.sampled_from([0, 1, 2, 7])),
         modulus=draw(st.integers(1, SLOTS // 2)),
-        active=active,
+        outer=masks[0],
+        active=masks[1],
         width=width,
         repeat=draw(st.integers(1, 3)) if reads else 1,
         step=draw(st.integers(1, 4)),

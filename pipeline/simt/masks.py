@@ -76,7 +76,8 @@ class Mask:
         holds = truth_values(condition, "a branch condition", self.blocks, threads)
         if holds.all():
             return self
-        active = np.ascontiguousarray(np.broadcast_to(self.active & holds, (len(holds), threads)))
+        both = self.active & holds
+        active = np.ascontiguousarray(np.broadcast_to(both, (len(both), threads)))
         if len(active) > 1 and (active == active[0]).all():
             active = active[:1].copy()
         return Mask(active, self.blocks)
@@ -86,7 +87,8 @@ class Mask:
         if inner is self:
             return 0
         taken, all_lanes = _lanes_per_warp(inner.active), _lanes_per_warp(self.active)
-        return int(np.count_nonzero((taken > 0) & (taken < all_lanes))) * inner._weight
+        divided = (taken > 0) & (taken < all_lanes)
+        return int(np.count_nonzero(divided)) * (self.blocks // len(divided))
 
 
 def truth_values(condition: Any, what: str, blocks: int, threads: int) -> NDArray[np.bool_]:

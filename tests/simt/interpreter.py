@@ -61,10 +61,13 @@ class Interpreter:
     def run(self) -> None:
         """Run every step, then settle what can be known only at the end."""
         for step in self.program.steps:
+            everybody = self._lanes(step, 0, None, None)
+            outside = self._lanes(step, 0, step.outer, None)
+            inside = self._lanes(step, 0, step.outer, step.active)
+            self.count["divergent_branches"] += _divided(everybody, outside)
+            self.count["divergent_branches"] += _divided(outside, inside)
             for number in range(step.repeat):
-                lanes = self._lanes(step, number)
-                if number == 0:
-                    self.count["divergent_branches"] += _divided(lanes)
+                lanes = self._lanes(step, number, step.outer, step.active)
                 lit = [lane for lane in lanes if lane.active]
                 self.count["thread_instr"] += len(lit)
                 self.count["warp_instr"] += len({(lane.block, lane.warp) for lane in lit})
@@ -75,9 +78,11 @@ class Interpreter:
         self.found.update(self._hazards.counts)
         self.count["race_count"] += self._hazards.race_count
 
-    def _lanes(self, step: Step, number: int) -> list[Lane]:
+    def _lanes(self, step: Step, number: int, *masks) -> list[Lane]:
         shape = (self.program.blocks, self.program.threads)
-        active = np.broadcast_to(True if step.active is None else step.active, shape)
+        active = np.ones(shape, bool)
+        for mask in masks:
+            active = active & (True if mask is None else mask)
         first = starts(self.program, step) + number * step.step * step.width
         return [
             Lane(block, t // 32, t % 32, int(first[block, t]) * self.program.itemsize, lit)
@@ -259,5 +264,8 @@ def _warps(lit: list[Lane]) -> list[list[Lane]]:
     return list(warps.values())
 
 
-def _divided(lanes: list[Lane]) -> int:
-    return sum(0 < sum(lane.active for lane in warp) < len(warp) for warp in _warps(lanes))
+def _divided(before: list[Lane], after: list[Lane]) -> int:
+    """Count the warps of which some active lanes, but not all, stay active."""
+    kept = Counter((lane.block, lane.warp) for lane in after if lane.active)
+    were = Counter((lane.block, lane.warp) for lane in before if lane.active)
+    return sum(0 < kept[warp] < were[warp] for warp in were)

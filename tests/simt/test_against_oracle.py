@@ -39,9 +39,12 @@ class Run:
             self.program.dtype
         )
         for step in self.program.steps:
-            mask = np.array(True) if step.active is None else self._rows(step.active)
-            with blk.where(mask):
-                self._issue(step, data, mask)
+            masks = [
+                np.array(True) if mask is None else self._rows(mask)
+                for mask in (step.outer, step.active)
+            ]
+            with blk.where(masks[0]), blk.where(masks[1]):
+                self._issue(step, data, masks[0] & masks[1])
 
     def _rows(self, array):
         here = np.broadcast_to(np.asarray(self._number)[:, 0], (self._blk.n_blocks,))
