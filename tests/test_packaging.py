@@ -112,7 +112,9 @@ def test_make__lists_its_targets_when_asked_for_nothing():
     assert make() == make("help")
 
 
-@pytest.mark.parametrize("target", ["all", "lecture10", "lecture11", "own", "test", "lint", "readme"])
+@pytest.mark.parametrize(
+    "target", ["all", "lecture10", "lecture11", "own", "test", "lint", "readme"]
+)
 def test_make__targets_set_up_the_environment_first(target):
     assert make("--dry-run", target).splitlines()[0].startswith("cmp -s requirements.txt")
 
