@@ -1,12 +1,15 @@
 """The kernels of the ladder as readers see them, with the published rates beside them."""
 
 import re
+from collections.abc import Iterable
 
 import numpy as np
 import pandas as pd
 import xarray as xr
 
-_STEP = re.compile(r"k\d\d(?=_)")
+_STEP = re.compile(r"k\d\d(?=_|$)")
+# Steps in a row that are still named one by one.
+SHORT_RUN = 2
 _LIBRARIES = {"cublas": "cuBLAS"}
 
 
@@ -18,6 +21,25 @@ def tag(kernel: str) -> str:
     """
     step = _STEP.match(kernel)
     return step.group() if step else _LIBRARIES.get(kernel, kernel)
+
+
+def tags(kernels: Iterable[str]) -> str:
+    """Name kernels in one line, steps of the ladder that follow each other as a range.
+
+    >>> tags(["k05_blocktile_2d", "k06_vectorized", "k07_banks_linearized", "k11_double_buffered"])
+    'k05 to k07, k11'
+    """
+    runs: list[list[str]] = []
+    for one in dict.fromkeys(map(tag, kernels)):
+        follows = runs and _STEP.fullmatch(one) and _step_after(runs[-1][-1]) == one
+        runs[-1].append(one) if follows else runs.append([one])
+    return ", ".join(
+        f"{run[0]} to {run[-1]}" if len(run) > SHORT_RUN else ", ".join(run) for run in runs
+    )
+
+
+def _step_after(step: str) -> str:
+    return f"k{int(step[1:]) + 1:02d}" if _STEP.fullmatch(step) else ""
 
 
 def name(kernel: str, label: str | None = None) -> str:
@@ -50,6 +72,46 @@ def by_kernel(dataset: xr.Dataset) -> pd.DataFrame:
     ]
     frame.insert(0, "kernel_name", names)
     return frame
+
+
+def taken(simulated: xr.DataArray, n: int) -> xr.DataArray:
+    """Choose the size at which each kernel is shown: ``n``, or the next larger one that it takes.
+
+    Parameters
+    ----------
+    simulated : (kernel, n)
+        Whether the kernel was simulated at a size.
+    n
+        Size wanted.
+
+    Returns
+    -------
+    (kernel,)
+        Sizes; the largest where no larger one was simulated. Kernels that were simulated nowhere
+        are left out.
+    """
+    known = simulated.isel(kernel=simulated.any("n").to_numpy())
+    sizes = known["n"].where(known)
+    chosen = sizes.where(sizes >= n).min("n").fillna(sizes.max("n"))
+    return chosen.astype(int).reset_coords(drop=True)
+
+
+def with_exceptions(n: int, sizes: xr.DataArray) -> str:
+    """Write a size, and those of the kernels that have another one.
+
+    Parameters
+    ----------
+    n
+        Size of most kernels.
+    sizes : (kernel,)
+        Size of each kernel.
+    """
+    others = [
+        f"{size} for {tag(str(kernel))}"
+        for kernel, size in zip(sizes["kernel"].to_numpy(), sizes.to_numpy(), strict=True)
+        if size != n
+    ]
+    return f"{n} ({', '.join(others)})" if others else f"{n}"
 
 
 def published(measured: xr.Dataset, n: int) -> pd.DataFrame:

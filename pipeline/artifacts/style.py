@@ -1,5 +1,6 @@
 """The looks of all figures: colours, type, and placing of labels."""
 
+import math
 from collections.abc import Sequence
 from textwrap import fill
 from typing import Any
@@ -89,6 +90,34 @@ def spread(positions: Sequence[float], gap: float) -> list[float]:
     return placed
 
 
+def tag_at_the_right(
+    axes: Axes, names: Sequence[str], x: Sequence[float], y: Sequence[float], gap: float
+) -> None:
+    """Name marks in a column to the right of the panel, each name joined to its mark.
+
+    Parameters
+    ----------
+    axes
+        Panel with a logarithmic y axis.
+    names, x, y
+        Of each mark.
+    gap
+        Distance of neighbouring names (decades of y).
+    """
+    heights = spread([math.log10(value) for value in y], gap)
+    for label, *place, height in zip(names, x, y, heights, strict=True):
+        axes.annotate(
+            label,
+            (place[0], place[1]),
+            xytext=(1.03, 10**height),
+            textcoords=axes.get_yaxis_transform(),
+            va="center",
+            fontsize=8,
+            annotation_clip=False,
+            arrowprops={"arrowstyle": "-", "color": GREY, "linewidth": 0.4, "shrinkB": 3},
+        )
+
+
 def panels(
     figure: Figure | SubFigure,
     count: int,
@@ -147,6 +176,19 @@ def plain_ticks(axis: Axis, values: Sequence[float]) -> None:
     axis.set_major_formatter(lambda value, _: f"{value:,.10g}")
     axis.set_minor_locator(NullLocator())
     axis.set_minor_formatter(NullFormatter())
+
+
+def spaced(values: Sequence[float], ratio: float) -> list[float]:
+    """Leave out values that are less than ``ratio`` times the one before.
+
+    >>> spaced([128, 256, 384, 512, 640], 1.9)
+    [128, 256, 512]
+    """
+    kept: list[float] = []
+    for value in values:
+        if not kept or value >= ratio * kept[-1]:
+            kept.append(value)
+    return kept
 
 
 def rate_ticks(axis: Axis) -> None:

@@ -1,5 +1,6 @@
 """Small results by hand, in the shape of the real stores; numbers as the lecture has them."""
 
+from functools import cache
 from pathlib import Path
 
 import numpy as np
@@ -10,16 +11,24 @@ from pipeline.counting.measured_counters import compare_counters
 from pipeline.hardware.gpus import gpus as sheet_figures
 from pipeline.hardware.occupancy import ladder_occupancy
 from pipeline.hardware.sheet import load_sheets
+from pipeline.kernels import matmul
+from pipeline.kernels.registry import KERNELS
 from pipeline.measured import nsight_counters, sgemm_rates
 from pipeline.timing.compare import compare_rates
 from pipeline.vocab.gpus import FIGURES
 
 REFERENCE = Path(__file__).parents[1] / "data/reference_counters.csv"
 DATA = Path(__file__).parents[2] / "data"
-SIZES = (128, 256, 384, 512, 640)
+SIZES = (128, 256, 384, 512, 640, 768, 1024, 1280)
 HELD_OUT = 640
 LARGE = (1024, 4096)
-PARAMETERS = {"gpu": "rtx_a6000", "small_n": 128, "second_n": 256, "large_n": 4096}
+PARAMETERS = {
+    "gpu": "rtx_a6000",
+    "shown_gpus": ["rtx_a6000", "a100_sxm_40gb", "h100_sxm"],
+    "small_n": 128,
+    "second_n": 256,
+    "large_n": 4096,
+}
 
 # id: label, threads, tile_m, tile_n, shared B, registers, multiple of m, n and k
 LADDER = {
@@ -29,12 +38,18 @@ LADDER = {
     "k04_blocktile_1d": ("1D block tiling", 512, 64, 64, 4096, 48, 64, 64, 8),
     "k05_blocktile_2d": ("2D block tiling", 256, 128, 128, 8192, 128, 128, 128, 8),
     "k06_vectorized": ("vectorized", 256, 128, 128, 8192, 128, 128, 128, 8),
+    "k07_banks_linearized": ("banks linearized", 256, 128, 128, 8192, 128, 128, 128, 8),
+    "k08_banks_padded": ("banks padded", 256, 128, 128, 8352, 128, 128, 128, 8),
+    "k09_autotuned": ("autotuned", 256, 128, 128, 16384, 128, 128, 128, 16),
+    "k10_warptiled": ("warp tiling", 128, 128, 128, 16384, 168, 128, 128, 16),
+    "k11_double_buffered": ("double buffering", 256, 128, 256, 49152, 176, 128, 256, 16),
+    "k12_double_buffered_async": ("async copies", 128, 128, 128, 32768, 192, 128, 128, 16),
 }
 FACTS = (
     "threads_per_block", "tile_m", "tile_n", "smem_bytes", "registers_per_thread",
     "multiple_m", "multiple_n", "multiple_k",
 )  # fmt: skip
-ERRORS = (2.1e-5, 2.1e-5, 2.1e-5, 2.1e-5, 2.1e-5, 2.4e-5)
+ERRORS = (2.1e-5, 2.1e-5, 2.1e-5, 2.1e-5, 2.1e-5, *[2.4e-5] * 7)
 
 # id: name, capability, SMs, lanes, Hz, B/s, L2 MiB, shared KiB per SM, warps, blocks
 CARDS = {
@@ -50,8 +65,11 @@ PUBLISHED = {
     "k04_blocktile_1d": (8474.7, 10368.6, 17152.5),
     "k05_blocktile_2d": (15971.7, 14155.1, 25860.5),
     "k06_vectorized": (18237.3, 15296.5, 31626.7),
+    "k07_banks_linearized": (16213.4, 15171.3, None),
+    "k08_banks_padded": (16459.2, 15086.2, None),
     "k09_autotuned": (19721.0, 16344.1, 31264.4),
     "k10_warptiled": (21779.3, 17806.7, 36318.5),
+    "k11_double_buffered": (17278.3, None, None),
     "cublas": (23249.6, 19029.5, 50989.4),
 }
 
@@ -128,9 +146,29 @@ def occupancy():
 def _polynomials():
     """Coefficients of n cubed and n squared of every counter, from two sizes: (kernel, counter)."""
     table = pd.read_csv(REFERENCE, comment="#").set_index(["kernel", "n"])
-    small, large = (table.xs(n, level="n").loc[list(LADDER)] for n in (128, 256))
-    cubic = (large - 4 * small) / (256**3 - 4 * 128**3)
-    return cubic, (small - cubic * 128**3) / 128**2
+    small, large = (table.xs(n, level="n") for n in (128, 256))
+    beyond = [kernel for kernel in LADDER if kernel not in small.index]
+    parts = [_cubics(small, large, 128), _cubics(*_counted(beyond, small.columns), 256)]
+    return tuple(pd.concat(both).loc[list(LADDER)] for both in zip(*parts, strict=True))
+
+
+def _cubics(small, large, n):
+    """Coefficients of n cubed and n squared, from counts at n and 2 n."""
+    cubic = (large - 4 * small) / (8 * n**3 - 4 * n**3)
+    return cubic, (small - cubic * n**3) / n**2
+
+
+@cache
+def _count(kernel, n):
+    return matmul.counts(KERNELS[kernel], n, n, n).counters
+
+
+def _counted(kernels, columns):
+    """Counts of kernels that the lecture did not count, at the sizes that all of them take."""
+    return (
+        pd.DataFrame([_count(kernel, n) for kernel in kernels], kernels)[columns]
+        for n in (256, 512)
+    )
 
 
 def _evaluated(sizes):
@@ -148,20 +186,38 @@ def _evaluated(sizes):
 def counts():
     exact = _evaluated(SIZES)
     dataset = xr.Dataset(exact, coords=ladder_coordinates()).round().astype(np.int64)
-    dataset["simulated"] = xr.ones_like(dataset.fma, bool)
+    step = launches()[["multiple_m", "multiple_n", "multiple_k"]].to_array().max("variable")
+    dataset["simulated"] = (dataset.n % step == 0).drop_attrs().transpose(*dataset.fma.dims)
+    dataset = (
+        dataset.where(dataset.simulated, 0).astype(np.int64).assign(simulated=dataset.simulated)
+    )
     error = xr.DataArray(list(ERRORS), dims="kernel")
-    dataset["max_abs_error"] = error * np.sqrt(dataset.n / 128)
+    dataset["max_abs_error"] = (error * np.sqrt(dataset.n / 128)).where(dataset.simulated)
     return labelled(dataset)
+
+
+def _special_sizes(kernel):
+    """The size that scaling starts from and the one held out; k11 takes multiples of 256 only."""
+    return (256, 1280) if kernel == "k11_double_buffered" else (128, HELD_OUT)
 
 
 def extrapolation():
     exact = xr.Dataset(_evaluated(LARGE))
-    base = xr.Dataset(_evaluated((128,))).isel(n=0, drop=True)
     n = xr.DataArray(np.array(LARGE), dims="n", coords={"n": list(LARGE)})
-    both = xr.concat([base * (n / 128) ** 3, exact], "method")
+    first = xr.DataArray([_special_sizes(kernel)[0] for kernel in LADDER], dims="kernel")
+    base = xr.concat(
+        [
+            xr.Dataset(_evaluated((int(size),))).isel(kernel=row, n=0, drop=True)
+            for row, size in enumerate(first)
+        ],
+        "kernel",
+    )
+    both = xr.concat([base * (n / first) ** 3, exact], "method")
     dataset = both.assign_coords(method=["per_fma", "polynomial"], **ladder_coordinates())
     dataset = dataset.transpose("kernel", "n", "method")
-    error = np.stack([np.full(len(LADDER), HELD_OUT / 128 - 1), np.zeros(len(LADDER))], axis=-1)
+    sizes = np.array([_special_sizes(kernel) for kernel in LADDER])
+    dataset["per_fma_base_n"], dataset["held_out_n"] = (("kernel", one) for one in sizes.T)
+    error = np.stack([sizes[:, 1] / sizes[:, 0] - 1, np.zeros(len(LADDER))], axis=-1)
     dataset["held_out_error"] = (("kernel", "method"), error)
     names = np.array([["gst_lines", "none"]] * len(LADDER))
     dataset["held_out_counter"] = (("kernel", "method"), names)
@@ -216,6 +272,7 @@ def measured():
         (gpu, kernel, 4096, rates[column])
         for column, gpu in enumerate(CARDS)
         for kernel, rates in PUBLISHED.items()
+        if rates[column] is not None
     ]
     rows.append(("rtx_4090", "cublas", 4096, 49305.6))
     rows.append(("rtx_a6000", "k01_naive", 1024, 300.0))

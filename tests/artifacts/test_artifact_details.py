@@ -6,16 +6,27 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pipeline.artifacts import ladder, style
-from pipeline.artifacts.lecture10 import bottlenecks, gpus, occupancy, per_fma
+from pipeline.artifacts.lecture10 import (
+    bottlenecks,
+    counters,
+    counters_measured,
+    gpus,
+    occupancy,
+    per_fma,
+    validation,
+)
+from pipeline.counting.nsight import METRICS
 from pipeline.errors import ModelError
 from tests.artifacts import fixtures
+
+CARDS = list(fixtures.CARDS.values())
 
 
 def test_published__steps_of_the_ladder_then_libraries_at_one_size():
     rates = ladder.published(fixtures.measured(), 4096)
     a6000 = rates[rates["gpu"] == "rtx_a6000"]
     assert a6000["kernel_name"].iloc[[0, -2, -1]].tolist() == [
-        "k01 naive", "k10 warptiled", "cuBLAS",
+        "k01 naive", "k11 double buffered", "cuBLAS",
     ]  # fmt: skip
     assert a6000["measured_gflops"].iloc[0] == 309.0
     assert len(a6000) == len(fixtures.PUBLISHED)
@@ -45,9 +56,12 @@ def test_bottlenecks__says_no_when_nothing_fits():
 
 
 def test_bottlenecks__rows_beyond_the_ladder_are_published_only():
-    table = bottlenecks.table(fixtures.predictions(), fixtures.measured(), "rtx_a6000", 4096)
+    first = fixtures.predictions().isel(kernel=slice(8))
+    table = bottlenecks.table(first, fixtures.measured(), "rtx_a6000", 4096)
     later = table[table["predicted_gflops"].isna()]
-    assert later["kernel"].tolist() == ["k09_autotuned", "k10_warptiled", "cublas"]
+    assert later["kernel"].tolist() == [
+        "k09_autotuned", "k10_warptiled", "k11_double_buffered", "cublas",
+    ]  # fmt: skip
     assert later["measured_gflops"].notna().all()
 
 
@@ -61,12 +75,12 @@ def test_gpus__a_source_is_named_once_and_the_longer_form_wins():
 
 
 def test_occupancy__gpus_with_the_same_limits_share_a_curve():
-    frame = occupancy.drawn(fixtures.occupancy(), fixtures.gpus())
+    frame = occupancy.drawn(fixtures.occupancy(), fixtures.gpus(), list(fixtures.CARDS))
     assert frame["gpus"].unique().tolist() == ["RTX A6000", "A100 SXM 40 GB, H100 SXM"]
 
 
 def test_occupancy__marks_lie_on_their_curves():
-    frame = occupancy.drawn(fixtures.occupancy(), fixtures.gpus())
+    frame = occupancy.drawn(fixtures.occupancy(), fixtures.gpus(), list(fixtures.CARDS))
     keys = ["gpus", "threads_per_block", "registers_per_thread"]
     curves = frame[frame["kernel"].isna()].set_index(keys)["occupancy"]
     for _, mark in frame.dropna(subset="kernel").iterrows():
@@ -82,6 +96,88 @@ def test_per_fma__splits_a_count_into_what_stays_and_what_falls():
     assert row["falling_share"] == pytest.approx(0.25)
     assert table.loc[("k01_naive", "gld_lines"), "behaviour"] == "stays"
     assert table.loc[("k01_naive", "gst_lines"), "behaviour"] == "falls as 1/n"
+
+
+def test_taken__the_size_itself_or_the_next_one_or_the_largest():
+    simulated = fixtures.counts().simulated
+    first, last = ("k01_naive", "k11_double_buffered")
+    expected = {128: (128, 256), 384: (384, 512), 640: (640, 768), 1152: (1280, 1280)}
+    for n, sizes in expected.items():
+        taken = ladder.taken(simulated, n)
+        assert (int(taken.sel(kernel=first)), int(taken.sel(kernel=last))) == sizes
+    assert int(ladder.taken(simulated, 4096).sel(kernel=first)) == 1280
+
+
+def test_taken__leaves_out_what_was_simulated_nowhere():
+    simulated = fixtures.counts().simulated
+    simulated.loc["k02_coalesced"] = False
+    assert "k02_coalesced" not in ladder.taken(simulated, 128).kernel
+
+
+def test_with_exceptions__names_the_kernels_with_another_size():
+    sizes = ladder.taken(fixtures.counts().simulated, 128)
+    assert ladder.with_exceptions(128, sizes) == "128 (256 for k11)"
+    assert ladder.with_exceptions(128, sizes.sel(kernel=["k01_naive"])) == "128"
+
+
+def test_tags__short_runs_are_written_out():
+    assert ladder.tags(["k01_naive", "k02_coalesced"]) == "k01, k02"
+    assert ladder.tags(["k09_autotuned", "k10_warptiled", "k11_double_buffered"]) == "k09 to k11"
+    assert ladder.tags(["transpose", "k01_naive", "k01_naive"]) == "transpose, k01"
+
+
+def test_counters__every_kernel_is_shown_at_a_size_that_it_takes():
+    table = counters.table(fixtures.counts(), 128).set_index("kernel")
+    assert list(table.index) == list(fixtures.LADDER)
+    assert table.loc["k11_double_buffered", "n"] == 256
+    assert table.loc["k11_double_buffered", "fma"] == 256**3
+
+
+def test_per_fma__a_kernel_without_the_sizes_is_compared_at_its_next_ones():
+    table = per_fma.table(fixtures.counts(), 128, 256).set_index("kernel")
+    sizes = table[["n_small", "n_second"]].drop_duplicates()
+    assert sizes.loc["k11_double_buffered"].tolist() == [256, 512]
+    assert (sizes.drop("k11_double_buffered") == [128, 256]).all(axis=None)
+
+
+def test_per_fma__a_kernel_with_one_size_is_left_out():
+    counts = fixtures.counts()
+    for name in counts:
+        counts[name].loc[{"kernel": "k03_smem", "n": counts.n[1:]}] = 0
+    assert "k03_smem" not in set(per_fma.table(counts, 128, 256)["kernel"])
+
+
+def test_validation__sums_up_after_every_gpu():
+    held, cards = fixtures.validation(), fixtures.gpus()
+    table = validation.table(held, cards)
+    sums = table[table["mean_error"].notna()]
+    assert sums["kernel_name"].tolist() == ["k01 to k06", "all"] * 3
+    assert sums["gpu_name"].drop_duplicates().tolist() == [card[0] for card in CARDS]
+    lecture = table[(table["gpu"] == "rtx_a6000") & table["kernel"].str.match("k0[1-6]")]
+    assert sums["mean_error"].iloc[0] == pytest.approx(lecture["error"].abs().mean())
+    assert sums["mean_error"].iloc[1] == float(held.mape.sel(validated_gpu="rtx_a6000").item())
+
+
+def test_validation__every_kernel_of_the_ladder_has_a_reason():
+    table = validation.table(fixtures.validation(), fixtures.gpus())
+    compared = table[table["ratio"].notna()]
+    assert (compared["left_out"].str.len() > 20).all()
+    assert {kernel[:3] for kernel in fixtures.LADDER} == set(validation.LEFT_OUT)
+
+
+def test_validation__says_plainly_how_far_off_it_is():
+    facts = validation.facts(fixtures.validation(), fixtures.gpus(), "rtx_a6000")
+    assert facts["plainly"].startswith("On RTX A6000 the roofline is off by 43.6% on average over")
+    other = validation.facts(
+        fixtures.validation(), fixtures.gpus().sel(gpu=["h100_sxm"]), "h100_sxm"
+    )
+    assert "RTX" not in other["by_gpu"]
+
+
+def test_counters_measured__orders_metrics_as_they_are_explained():
+    table = counters_measured.table(fixtures.counters_measured())
+    first = table[table["kernel"] == "k03_smem"]["metric"].tolist()
+    assert [metric for metric in METRICS if metric in first] == first
 
 
 def test_per_fma__order_of_the_sizes_does_not_matter():

@@ -18,7 +18,8 @@ ARTIFACT = Artifact(
     caption=(
         "Predicted rate of every kernel on every GPU at n = {n}, and published rates where there "
         "are any. {last_name} reaches from {lowest:.0%} of the FP32 peak ({lowest_gpu}) to "
-        "{highest:.0%} ({highest_gpu}). {comparison}"
+        "{highest:.0%} ({highest_gpu}). {comparison} Some publications have tiles of their own, "
+        "which are not those predicted here."
     ),
     reading=(
         "Filled marks: predicted, in the colour of the binding resource. Hollow marks: published. "
@@ -111,6 +112,7 @@ def draw(frame: pd.DataFrame, figure: Figure) -> None:
         _draw_gpu(axes, frame[frame["gpu_name"] == name], marks.bounds(frame))
         axes.set(title=name, yscale="log")
         style.rate_ticks(axes.yaxis)
+        axes.tick_params(axis="x", rotation=90)
         axes.grid(True, axis="y")
     style.outer_labels(panels, "", "rate (GFLOP/s)")
     style.legend_above(figure, panels, columns=5)

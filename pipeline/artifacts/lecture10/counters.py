@@ -4,7 +4,7 @@ import pandas as pd
 import xarray as xr
 
 from pipeline.artifacts.artifact import Artifact
-from pipeline.artifacts.ladder import by_kernel
+from pipeline.artifacts.ladder import by_kernel, taken, with_exceptions
 from pipeline.render.column import Column
 
 ARTIFACT = Artifact(
@@ -12,9 +12,9 @@ ARTIFACT = Artifact(
     lecture=10,
     title="Counters at n = {n}",
     caption=(
-        "Exact counts of one launch of each kernel at n = {n}, {fma:,.0f} multiply-adds in all of "
-        "them. From {first_name} to {last_name} warp instructions fall {instructions:.1f}-fold and "
-        "lines of global loads {lines:,.0f}-fold. The largest error against a float64 product is "
+        "Exact counts of one launch of each kernel at n = {sizes}. From {first_name} to "
+        "{last_name} warp instructions per multiply-add fall {instructions:.1f}-fold and lines of "
+        "global loads {lines:,.0f}-fold. The largest error against a float64 product is "
         "{error:.1e}; data hazards reported: {hazards:,d}."
     ),
     needs={"counts": "counts"},
@@ -37,6 +37,7 @@ COUNTERS = (
 )
 COLUMNS = (
     Column("kernel_name", "kernel"),
+    Column("n", "n", "", "d"),
     Column("max_abs_error", "largest error", "", ".1e"),
     Column("race_count", "hazards", "", ",d"),
     Column("warp_instr", "warp instructions", "", ",d"),
@@ -55,30 +56,34 @@ COLUMNS = (
 
 
 def table(counts: xr.Dataset, small_n: int) -> pd.DataFrame:
-    """Tabulate the counters at one size, one row per kernel that takes it.
+    """Tabulate the counters at one size, one row per kernel.
 
     Parameters
     ----------
     counts : (kernel, n)
         The store of that name.
     small_n
-        Simulated size.
+        Simulated size. A kernel that does not take it is shown at the next one that it takes.
     """
-    frame = by_kernel(counts[["simulated", "max_abs_error", "fma", *COUNTERS]].sel(n=small_n))
-    return frame[frame["simulated"]].drop(columns="simulated").reset_index(drop=True)
+    sizes = taken(counts["simulated"], small_n)
+    return by_kernel(
+        counts[["max_abs_error", "fma", *COUNTERS]].sel(kernel=sizes["kernel"], n=sizes)
+    )
 
 
 def facts(counts: xr.Dataset, small_n: int) -> dict[str, float | str]:
     """How far counts fall from the first kernel to the last, and whether results are right."""
     frame = table(counts, small_n)
     first, last = frame.iloc[0], frame.iloc[-1]
+    per_fma = frame[["warp_instr", "gld_lines"]].div(frame["fma"], axis=0)
+    falls = per_fma.iloc[0] / per_fma.iloc[-1]
     return {
         "n": small_n,
-        "fma": first["fma"],
+        "sizes": with_exceptions(small_n, taken(counts["simulated"], small_n)),
         "first_name": first["kernel_name"],
         "last_name": last["kernel_name"],
-        "instructions": first["warp_instr"] / last["warp_instr"],
-        "lines": first["gld_lines"] / last["gld_lines"],
+        "instructions": falls["warp_instr"],
+        "lines": falls["gld_lines"],
         "error": frame["max_abs_error"].max(),
         "hazards": int(frame["race_count"].sum()),
     }

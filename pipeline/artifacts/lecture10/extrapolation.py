@@ -6,7 +6,7 @@ from matplotlib.figure import Figure
 
 from pipeline.artifacts import style
 from pipeline.artifacts.artifact import Artifact
-from pipeline.artifacts.ladder import by_kernel
+from pipeline.artifacts.ladder import by_kernel, with_exceptions
 from pipeline.render.column import Column
 
 ARTIFACT = Artifact(
@@ -15,7 +15,7 @@ ARTIFACT = Artifact(
     title="Two ways to n = {n}",
     caption=(
         "Counts at n = {n}: scaled by multiply-adds from n = {base}, against the exact polynomial "
-        "in n. Scaling makes stores of C {stores:.0f} times too large, L1 lines at most "
+        "in n. Scaling makes stores of C up to {stores:.0f} times too large, L1 lines at most "
         "{lines:.2f} times, warp instructions at most {instructions:.3f} times and shared-memory "
         "wavefronts at most {wavefronts:.3f} times. At n = {held_out}, which neither method had "
         "seen, the polynomial is off by at most {polynomial_error:.1%} over all counters and "
@@ -78,13 +78,15 @@ def table(extrapolation: xr.Dataset, large_n: int) -> pd.DataFrame:
     return by_kernel(exact.merge(ratios).assign(errors))
 
 
-def facts(extrapolation: xr.Dataset, large_n: int) -> dict[str, float]:
+def facts(extrapolation: xr.Dataset, large_n: int) -> dict[str, float | str]:
     """Give the largest ratios and errors over all kernels, and the sizes they are about."""
     worst = table(extrapolation, large_n).max(numeric_only=True)
     return {
         "n": large_n,
-        "base": extrapolation.attrs["per_fma_base"],
-        "held_out": extrapolation.attrs["held_out"],
+        "base": with_exceptions(
+            extrapolation.attrs["per_fma_base"], extrapolation["per_fma_base_n"]
+        ),
+        "held_out": with_exceptions(extrapolation.attrs["held_out"], extrapolation["held_out_n"]),
         **{name: worst[f"{name}_ratio"] for name in SUMS},
         "per_fma_error": worst["per_fma_error"],
         "polynomial_error": worst["polynomial_error"],

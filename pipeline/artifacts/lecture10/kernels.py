@@ -27,7 +27,7 @@ COLUMNS = (
     Column("tile_m", "tile of C, rows", "", "d"),
     Column("tile_n", "tile of C, columns", "", "d"),
     Column("elements_per_thread", "elements of C per thread", "", ".0f"),
-    Column("smem_bytes", "shared memory per block", "KiB", ".0f", units.to_kibibytes),
+    Column("smem_bytes", "shared memory per block", "KiB", ".3g", units.to_kibibytes),
     Column("registers_per_thread", "registers per thread", "", "d"),
     Column("n_multiple", "n is a multiple of", "", "d"),
 )

@@ -1,6 +1,7 @@
 """Resident blocks of every kernel on every GPU, and what registers do to them."""
 
 from collections import defaultdict
+from collections.abc import Sequence
 from itertools import product
 
 import numpy as np
@@ -12,7 +13,7 @@ from matplotlib.figure import Figure
 from pipeline import units
 from pipeline.artifacts import style
 from pipeline.artifacts.artifact import Artifact
-from pipeline.artifacts.ladder import by_kernel, tag
+from pipeline.artifacts.ladder import by_kernel, tags
 from pipeline.hardware.occupancy import occupancy as resident
 from pipeline.render.column import Column
 
@@ -31,13 +32,14 @@ ARTIFACT = Artifact(
         "the same limits share one. Marks: the kernels with that many threads per block."
     ),
     needs={"occupancy": "occupancy", "gpus": "gpus"},
+    parameters=("shown_gpus",),
 )
 COLUMNS = (
     Column("kernel_name", "kernel"),
     Column("gpu_name", "GPU"),
     Column("threads_per_block", "threads per block", "", ",d"),
     Column("registers_per_thread", "registers per thread", "", "d"),
-    Column("smem_bytes", "shared memory per block", "KiB", ".0f", units.to_kibibytes),
+    Column("smem_bytes", "shared memory per block", "KiB", ".3g", units.to_kibibytes),
     Column("blocks_per_sm", "blocks per SM", "", "d"),
     Column("warps_per_sm", "warps per SM", "", "d"),
     Column("occupancy", "occupancy", "", ".0%"),
@@ -50,11 +52,14 @@ RESIDENT = ("blocks_per_sm", "warps_per_sm", "occupancy", "limited_by")
 # thread can have fewer than 16 in practice, nor more than 255.
 REGISTERS = (*range(16, 255, 8), 255)
 
+# Numbers of panels that fill rows of two, and leave gaps in rows of three.
+EVEN = (2, 4)
+
 # Width of a name on the axis of registers.
 TAG_REGISTERS = 60
 
 
-def table(occupancy: xr.Dataset, gpus: xr.Dataset) -> pd.DataFrame:
+def table(occupancy: xr.Dataset, gpus: xr.Dataset, shown_gpus: Sequence[str]) -> pd.DataFrame:
     """Tabulate residency, one row per kernel and GPU.
 
     Parameters
@@ -63,15 +68,20 @@ def table(occupancy: xr.Dataset, gpus: xr.Dataset) -> pd.DataFrame:
         The store of that name.
     gpus : (gpu)
         The store of that name.
+    shown_gpus
+        Those that are shown, in this order.
     """
-    frame = by_kernel(occupancy[[*LAUNCH, *RESIDENT]].transpose("kernel", "gpu"))
+    shown = occupancy[[*LAUNCH, *RESIDENT]].sel(gpu=list(shown_gpus))
+    frame = by_kernel(shown.transpose("kernel", "gpu"))
     frame["gpu_name"] = frame["gpu"].map(_names(gpus))
     return frame
 
 
-def facts(occupancy: xr.Dataset, gpus: xr.Dataset) -> dict[str, float | str]:
+def facts(
+    occupancy: xr.Dataset, gpus: xr.Dataset, shown_gpus: Sequence[str]
+) -> dict[str, float | str]:
     """Find the extremes of occupancy, and count the cases that registers limit."""
-    frame = table(occupancy, gpus)
+    frame = table(occupancy, gpus, shown_gpus)
     most = frame.iloc[frame["occupancy"].argmax()]
     least = frame.iloc[frame["occupancy"].argmin()]
     limits = frame["limited_by"].str.split()
@@ -87,12 +97,13 @@ def facts(occupancy: xr.Dataset, gpus: xr.Dataset) -> dict[str, float | str]:
     }
 
 
-def drawn(occupancy: xr.Dataset, gpus: xr.Dataset) -> pd.DataFrame:
+def drawn(occupancy: xr.Dataset, gpus: xr.Dataset, shown_gpus: Sequence[str]) -> pd.DataFrame:
     """Give curves by registers per thread, and a row with ``kernel`` for each mark.
 
     GPUs with the same curves in all panels are one group, named in ``gpus``. Arguments as in
     :func:`table`.
     """
+    gpus = gpus.sel(gpu=list(shown_gpus))
     blocks = np.unique(occupancy["threads_per_block"])[::-1]
     grid = xr.Dataset(coords={"threads_per_block": blocks, "registers_per_thread": [*REGISTERS]})
     curves = resident(
@@ -102,7 +113,7 @@ def drawn(occupancy: xr.Dataset, gpus: xr.Dataset) -> pd.DataFrame:
     first = {members[0]: label for label, members in groups.items()}
     lines = curves.sel(gpu=list(first)).to_dataframe("occupancy").reset_index()
     lines["gpus"] = lines["gpu"].map(first)
-    marks = table(occupancy, gpus)
+    marks = table(occupancy, gpus, shown_gpus)
     group_of = {gpu: label for label, members in groups.items() for gpu in members}
     marks["gpus"] = marks["gpu"].map(group_of)
     columns = ["gpus", "threads_per_block", "registers_per_thread", "occupancy"]
@@ -125,7 +136,10 @@ def _groups(curves: xr.DataArray, names: dict[str, str]) -> dict[str, list[str]]
 def draw(frame: pd.DataFrame, figure: Figure) -> None:
     """Draw one panel per block size: a curve per group of GPUs, a mark per kernel."""
     blocks = sorted(frame["threads_per_block"].unique(), reverse=True)
-    panels = style.panels(figure, len(blocks), columns=3, height=2.6, sharex=True, sharey=True)
+    columns = 2 if len(blocks) in EVEN else 3
+    panels = style.panels(
+        figure, len(blocks), columns=columns, height=2.6, sharex=True, sharey=True
+    )
     # More than seven groups come back to the first colour, with another dash.
     looks = list(product(("-", "--", ":"), style.SEVEN))
     for axes, block in zip(panels, blocks, strict=True):
@@ -165,7 +179,7 @@ def _tag_kernels(axes: Axes, marks: pd.DataFrame) -> None:
         line = line + 1 if registers < right and top == last else 0
         right, last = registers + TAG_REGISTERS, top
         axes.annotate(
-            ", ".join(dict.fromkeys(tag(kernel) for kernel in there["kernel"])),
+            tags(there["kernel"]),
             (registers, top),
             xytext=(3, 5 + 11 * line),
             textcoords="offset points",

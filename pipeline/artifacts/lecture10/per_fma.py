@@ -7,7 +7,7 @@ from matplotlib.figure import Figure
 
 from pipeline.artifacts import style
 from pipeline.artifacts.artifact import Artifact
-from pipeline.artifacts.ladder import by_kernel
+from pipeline.artifacts.ladder import by_kernel, taken, with_exceptions
 from pipeline.render.column import Column
 
 ARTIFACT = Artifact(
@@ -18,7 +18,7 @@ ARTIFACT = Artifact(
         "Counts divided by multiply-adds at n = {small} and n = {second}. What belongs to the main "
         "loop stays: {staying} of {total} counts are the same at both sizes. What happens once per "
         "element of C, its stores above all, falls as 1/n: {falling} counts do. The other {mixed} "
-        "hold some of both; of their value at n = {small} at most {largest_share:.1%} falls."
+        "hold some of both; of their value at the smaller size at most {largest_share:.1%} falls."
     ),
     reading=(
         "One panel per kernel, both axes logarithmic: a level line is a constant count per "
@@ -37,6 +37,8 @@ NAMES = {
 COLUMNS = (
     Column("kernel_name", "kernel"),
     Column("counter_name", "count"),
+    Column("n_small", "smaller n", "", "d"),
+    Column("n_second", "larger n", "", "d"),
     Column("per_fma_small", "per multiply-add, smaller n", "", ".6f"),
     Column("per_fma_second", "per multiply-add, larger n", "", ".6f"),
     Column("behaviour", "with n"),
@@ -50,6 +52,8 @@ COLOURS = {
     "sts_wavefronts": style.PURPLE,
 }
 ROUNDING = 1e-12
+# Sizes closer together than this would write over each other below the axis.
+TICK_RATIO = 1.9
 
 
 def drawn(counts: xr.Dataset) -> pd.DataFrame:
@@ -89,15 +93,22 @@ def table(counts: xr.Dataset, small_n: int, second_n: int) -> pd.DataFrame:
     counts : (kernel, n)
         The store of that name.
     small_n, second_n
-        Simulated sizes.
+        Simulated sizes. A kernel that does not take them is compared at the next ones that it
+        takes; one that was simulated at a single size is left out.
     """
-    long = drawn(counts.sel(n=[small_n, second_n]))
+    long = drawn(counts)
     keys = ["kernel", "kernel_name", "counter", "counter_name"]
-    wide = long.pivot_table(index=keys, columns="n", values="per_fma", sort=False).dropna()
-    sizes = {min(small_n, second_n): "per_fma_small", max(small_n, second_n): "per_fma_second"}
-    frame = wide[list(sizes)].rename(columns=sizes).rename_axis(columns=None).reset_index()
+    small, second = _two_sizes(counts["simulated"], small_n, second_n)
+    sides = [
+        long[long["n"] == long["kernel"].map(sizes.to_series())]
+        .set_index(keys)[["n", "per_fma"]]
+        .add_suffix(suffix)
+        for sizes, suffix in ((small, "_small"), (second, "_second"))
+    ]
+    frame = sides[0].join(sides[1], how="inner").reset_index()
+    frame = frame[frame["n_small"] < frame["n_second"]].reset_index(drop=True)
     fall = 1 - frame["per_fma_second"] / frame["per_fma_small"]
-    share = fall / (1 - min(sizes) / max(sizes))
+    share = fall / (1 - frame["n_small"] / frame["n_second"])
     frame["falling_share"] = share.where(share.abs() > ROUNDING, 0.0)
     frame["behaviour"] = np.select(
         [frame["falling_share"] == 0, (share - 1).abs() < ROUNDING],
@@ -107,13 +118,23 @@ def table(counts: xr.Dataset, small_n: int, second_n: int) -> pd.DataFrame:
     return frame
 
 
-def facts(counts: xr.Dataset, small_n: int, second_n: int) -> dict[str, float]:
+def _two_sizes(
+    simulated: xr.DataArray, small_n: int, second_n: int
+) -> tuple[xr.DataArray, xr.DataArray]:
+    """Choose two sizes per kernel, the second one larger where the kernel takes another."""
+    small = taken(simulated, min(small_n, second_n))
+    beyond = simulated.sel(kernel=small["kernel"])
+    return small, taken(beyond.where(beyond["n"] > small, other=False), max(small_n, second_n))
+
+
+def facts(counts: xr.Dataset, small_n: int, second_n: int) -> dict[str, float | str]:
     """How many counts stay, fall, or do both."""
     frame = table(counts, small_n, second_n)
     mixed = frame[frame["behaviour"] == "both"]
+    small, second = _two_sizes(counts["simulated"], small_n, second_n)
     return {
-        "small": min(small_n, second_n),
-        "second": max(small_n, second_n),
+        "small": with_exceptions(min(small_n, second_n), small),
+        "second": with_exceptions(max(small_n, second_n), second),
         "total": len(frame),
         "staying": int((frame["behaviour"] == "stays").sum()),
         "falling": int((frame["behaviour"] == "falls as 1/n").sum()),
@@ -138,6 +159,6 @@ def draw(frame: pd.DataFrame, figure: Figure) -> None:
         axes.set(title=kernel)
         axes.grid(True, axis="y")
         axes.yaxis.set_major_formatter(lambda value, _: f"{value:g}")
-        style.plain_ticks(axes.xaxis, sorted(frame["n"].unique()))
+        style.plain_ticks(axes.xaxis, style.spaced(sorted(frame["n"].unique()), TICK_RATIO))
     style.outer_labels(panels, "matrix size n (elements)", "count per multiply-add (1)")
     style.legend_above(figure, panels)

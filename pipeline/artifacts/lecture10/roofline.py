@@ -1,5 +1,7 @@
 """All kernels on the roofline of every GPU."""
 
+from collections.abc import Sequence
+
 import numpy as np
 import pandas as pd
 import xarray as xr
@@ -27,12 +29,16 @@ ARTIFACT = Artifact(
         "Both axes are logarithmic."
     ),
     needs={"predictions": "predictions", "gpus": "gpus", "measured": "measured"},
-    parameters=("large_n",),
+    parameters=("large_n", "shown_gpus"),
 )
 
 
 def drawn(
-    predictions: xr.Dataset, gpus: xr.Dataset, measured: xr.Dataset, large_n: int
+    predictions: xr.Dataset,
+    gpus: xr.Dataset,
+    measured: xr.Dataset,
+    large_n: int,
+    shown_gpus: Sequence[str],
 ) -> pd.DataFrame:
     """Give the kernels, one row per GPU and kernel, and the corners of each roof.
 
@@ -46,17 +52,22 @@ def drawn(
         The store of that name.
     large_n
         Size that times were predicted at.
+    shown_gpus
+        GPUs that are shown, in this order.
 
     Returns
     -------
     ``arithmetic_intensity`` in FLOP/B, rates in GFLOP/s. Rows of a roof have no ``kernel``.
     """
-    kernels = _kernels(predictions, measured, large_n)
-    return pd.concat([_roofs(gpus, kernels), kernels], ignore_index=True)
+    kernels = _kernels(predictions, measured, large_n, shown_gpus)
+    roofs = _roofs(gpus.sel(gpu=list(shown_gpus)), kernels)
+    return pd.concat([roofs, kernels], ignore_index=True)
 
 
-def _kernels(predictions: xr.Dataset, measured: xr.Dataset, large_n: int) -> pd.DataFrame:
-    shown = predictions[["arithmetic_intensity", "gflops", "bound"]]
+def _kernels(
+    predictions: xr.Dataset, measured: xr.Dataset, large_n: int, shown_gpus: Sequence[str]
+) -> pd.DataFrame:
+    shown = predictions[["arithmetic_intensity", "gflops", "bound"]].sel(gpu=list(shown_gpus))
     one = shown.sel({"n": large_n, "method": "polynomial"}).transpose("gpu", "kernel")
     frame = by_kernel(one).rename(columns={"gflops": "predicted_gflops"})
     columns = ["gpu", "gpu_name", "kernel", "arithmetic_intensity", "bound", "predicted_gflops"]
@@ -88,10 +99,14 @@ def _roofs(gpus: xr.Dataset, kernels: pd.DataFrame) -> pd.DataFrame:
 
 
 def facts(
-    predictions: xr.Dataset, gpus: xr.Dataset, measured: xr.Dataset, large_n: int
+    predictions: xr.Dataset,
+    gpus: xr.Dataset,
+    measured: xr.Dataset,
+    large_n: int,
+    shown_gpus: Sequence[str],
 ) -> dict[str, float | str]:
     """Compare the intensity of every kernel with what its GPU needs."""
-    frame = _kernels(predictions, measured, large_n)
+    frame = _kernels(predictions, measured, large_n, shown_gpus)
     balance = (gpus["peak_fp32_flops"] / gpus["dram_bandwidth"]).to_series()
     margin = frame["arithmetic_intensity"] / frame["gpu"].map(balance)
     by_dram = int((frame["bound"] == "dram").sum())
@@ -109,7 +124,7 @@ def facts(
 def draw(frame: pd.DataFrame, figure: Figure) -> None:
     """Draw one panel per GPU: its roof, and the marks of the kernels below."""
     names = frame["gpu_name"].unique()
-    panels = style.panels(figure, len(names), columns=3, height=2.9, sharex=True, sharey=True)
+    panels = style.panels(figure, len(names), columns=3, height=3.1, sharex=True, sharey=True)
     binding = marks.bounds(frame)
     for axes, name in zip(panels, names, strict=True):
         one = frame[frame["gpu_name"] == name]
@@ -135,15 +150,10 @@ def draw(frame: pd.DataFrame, figure: Figure) -> None:
 def _tag_kernels(axes: Axes, kernels: pd.DataFrame) -> None:
     """Name the kernels in a column at the right, each joined to its prediction."""
     shown = kernels.dropna(subset="predicted_gflops")
-    heights = style.spread(list(np.log10(shown["predicted_gflops"])), gap=0.12)
-    for (_, kernel), height in zip(shown.iterrows(), heights, strict=True):
-        axes.annotate(
-            tag(kernel["kernel"]),
-            (kernel["arithmetic_intensity"], kernel["predicted_gflops"]),
-            xytext=(0.87, 10**height),
-            textcoords=axes.get_yaxis_transform(),
-            va="center",
-            fontsize=8,
-            bbox={"facecolor": "white", "edgecolor": "none", "pad": 0.5},
-            arrowprops={"arrowstyle": "-", "color": style.GREY, "linewidth": 0.5, "shrinkB": 3},
-        )
+    style.tag_at_the_right(
+        axes,
+        [tag(kernel) for kernel in shown["kernel"]],
+        shown["arithmetic_intensity"].to_list(),
+        shown["predicted_gflops"].to_list(),
+        gap=0.145,
+    )

@@ -3,7 +3,6 @@
 import numpy as np
 import pandas as pd
 import xarray as xr
-from matplotlib.axes import Axes
 from matplotlib.figure import Figure, SubFigure
 
 from pipeline.artifacts import style
@@ -192,7 +191,7 @@ def _plainly(rows: pd.DataFrame, gpu: str) -> str:
         return f"Of the kernels {FIRST} to {LAST} no rate is published on {gpu}."
     worst = lecture.iloc[lecture["error"].abs().argmax()]
     return (
-        f"On {gpu} the roofline is off by {mean_absolute_error(lecture['ratio']):.0%} on average "
+        f"On {gpu} the roofline is off by {mean_absolute_error(lecture['ratio']):.1%} on average "
         f"over {FIRST} to {LAST}, worst for {tag(worst['kernel'])}, whose predicted rate is "
         f"{worst['ratio']:.2f} times the published one."
     )
@@ -210,6 +209,9 @@ def drawn(validation: xr.Dataset, gpus: xr.Dataset) -> pd.DataFrame:
 def draw(frame: pd.DataFrame, figure: Figure) -> None:
     """Draw predicted against published rates, a panel per GPU, and the ratios below."""
     names = list(frame["gpu_name"].unique())
+    if not names:
+        figure.text(0.5, 0.5, "no published rates on these GPUs", ha="center")
+        return
     above, below = 2.8 * -(-len(names) // 2) + 0.5, 2.9
     figure.set_figheight(above + below)
     rates, ratios = figure.subfigures(2, 1, squeeze=False, height_ratios=[above, below]).flat
@@ -238,25 +240,15 @@ def _draw_rates(part: SubFigure, frame: pd.DataFrame, names: list[str]) -> None:
         style.rate_ticks(axes.xaxis)
         style.rate_ticks(axes.yaxis)
         axes.grid(True)
-        _tag(axes, one)
+        style.tag_at_the_right(
+            axes,
+            [tag(kernel) for kernel in one["kernel"]],
+            one["measured_gflops"].to_list(),
+            one["predicted_gflops"].to_list(),
+            gap=0.19,
+        )
     style.outer_labels(panels, "published rate (GFLOP/s)", "predicted rate (GFLOP/s)")
     style.legend_above(part, panels, columns=5)
-
-
-def _tag(axes: Axes, rows: pd.DataFrame) -> None:
-    """Name the kernels in a column at the right, each joined to its mark."""
-    heights = style.spread(list(np.log10(rows["predicted_gflops"])), gap=0.19)
-    for (_, row), height in zip(rows.iterrows(), heights, strict=True):
-        axes.annotate(
-            tag(row["kernel"]),
-            (row["measured_gflops"], row["predicted_gflops"]),
-            xytext=(1.02, 10**height),
-            textcoords=axes.get_yaxis_transform(),
-            va="center",
-            fontsize=8,
-            annotation_clip=False,
-            arrowprops={"arrowstyle": "-", "color": style.PALE, "linewidth": 0.5, "shrinkB": 3},
-        )
 
 
 def _draw_ratios(part: SubFigure, frame: pd.DataFrame, names: list[str]) -> None:
