@@ -181,7 +181,7 @@ def test_artifact__same_bytes_each_time_and_labels_do_no_harm(run, tmp_path):
         assert b"<b>" not in one or kind in ("csv", "png")
 
 
-def test_figure__has_a_panel_per_kernel_with_text_inside():
+def test_figure__has_a_panel_per_gpu_and_kernel_with_text_inside():
     frame = own_kernels.drawn(
         **{name: one for name, one in stores().items() if name != "counts"},
         gpu="rtx_a6000",
@@ -191,7 +191,7 @@ def test_figure__has_a_panel_per_kernel_with_text_inside():
         figure = Figure(figsize=(WIDTH_INCHES, 4), layout="constrained")
         own_kernels.draw(frame, figure)
         figure.draw_without_rendering()
-        assert [axes.get_title("left") for axes in figure.axes] == list(LABELS)
+        assert [axes.get_title("left") for axes in figure.axes] == [*LABELS, *LABELS]
         assert {axes.get_xlabel() for axes in figure.axes} == {"time (ms)"}
         for text in figure.findobj(Text):
             if text.get_text() and text.get_visible() and not text.get_clip_on():

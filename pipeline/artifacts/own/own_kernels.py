@@ -25,8 +25,8 @@ ARTIFACT = Artifact(
         "{story} {failed}"
     ),
     reading=(
-        "Time each resource alone would take on the {gpu_name}, the binding one in colour; scales "
-        "differ."
+        "Time each resource alone would take, the binding one in colour, on {gpu_names}; one "
+        "scale for each."
     ),
     needs={
         "counts": "own/counts",
@@ -37,6 +37,7 @@ ARTIFACT = Artifact(
     },
     parameters=("gpu", "large_n"),
 )
+COLUMNS_OF_PANELS, PANEL_HEIGHT = 3, 1.45  # inches
 TIMES = tuple(f"t_{resource.id}" for resource in RESOURCES)
 COLUMNS = (
     Column("gpu_name", "GPU"),
@@ -133,14 +134,17 @@ def facts(
     extrapolation, occupancy, predictions, gpus, large_n
         As in :func:`table`.
     gpu
-        GPU of the figure.
+        GPU of the lecture's figures.
     """
     frame = table(extrapolation, occupancy, predictions, gpus, large_n)
+    told = _told(frame, gpu)
     failed = ", ".join(counts.attrs["failed"])
     return {
         "n": large_n,
-        "gpu_name": str(predictions["gpu_name"].sel(gpu=gpu).item()),
-        "story": " ".join(_story(frame[frame["gpu"] == one]) for one in _told(frame, gpu)),
+        "gpu_names": " and ".join(
+            f"the {predictions['gpu_name'].sel(gpu=one).item()}" for one in told
+        ),
+        "story": " ".join(_story(frame[frame["gpu"] == one]) for one in told),
         "failed": f"Not shown, because they failed their check: {failed}."
         if failed
         else "All kernels passed their check.",
@@ -148,7 +152,7 @@ def facts(
 
 
 def _told(frame: pd.DataFrame, gpu: str) -> list[str]:
-    """Choose the GPU of the figure, and the one on which kernels differ most."""
+    """Choose the GPU of the lecture's figures, and the one on which kernels differ most."""
     times = frame.groupby("gpu", sort=False)["t"]
     return list(dict.fromkeys([gpu, str((times.max() / times.min()).fillna(0).idxmax())]))
 
@@ -191,18 +195,30 @@ def drawn(
     gpu: str,
     large_n: int,
 ) -> pd.DataFrame:
-    """Give times (s) on one GPU, one row per kernel; arguments as in :func:`facts`."""
+    """Give times (s) on one or two GPUs, one row per kernel; arguments as in :func:`facts`."""
     frame = table(extrapolation, occupancy, predictions, gpus, large_n)
-    return frame.loc[frame["gpu"] == gpu, ["kernel", "kernel_name", *TIMES, "bound"]]
+    wanted = pd.concat([frame[frame["gpu"] == one] for one in _told(frame, gpu)])
+    return wanted[["gpu_name", "kernel", "kernel_name", *TIMES, "bound"]].reset_index(drop=True)
 
 
 def draw(frame: pd.DataFrame, figure: Figure) -> None:
-    """Draw one panel per kernel: a bar per resource."""
+    """Draw one part per GPU, and in it one panel per kernel: a bar per resource."""
     runs = frame.dropna(subset=list(TIMES))
     if runs.empty:
         figure.text(0.5, 0.5, "No block of any kernel fits on an SM.", ha="center")
         return
-    panels = style.panels(figure, len(runs), columns=3, height=1.45, sharey=True)
-    for axes, (_, kernel) in zip(panels, runs.iterrows(), strict=True):
-        marks.times(axes, kernel)
-    style.outer_labels(panels, "time (ms)", "")
+    by_gpu = list(runs.groupby("gpu_name", sort=False))
+    heights = [0.35 + PANEL_HEIGHT * -(-len(kernels) // COLUMNS_OF_PANELS) for _, kernels in by_gpu]
+    figure.set_figheight(sum(heights) + 0.3)
+    parts = figure.subfigures(len(by_gpu), 1, squeeze=False, height_ratios=heights).flat
+    for part, (gpu, kernels) in zip(parts, by_gpu, strict=True):
+        part.suptitle(str(gpu), fontsize=10)
+        panels = style.panels(
+            part, len(kernels), columns=COLUMNS_OF_PANELS, height=PANEL_HEIGHT, sharey=True
+        )
+        for axes, (_, kernel) in zip(panels, kernels.iterrows(), strict=True):
+            marks.times(axes, kernel)
+        longest = max(axes.get_xlim()[1] for axes in panels)
+        for axes in panels:
+            axes.set_xlim(0, longest)
+        style.outer_labels(panels, "time (ms)", "")
