@@ -121,11 +121,20 @@ def test_caption__tells_what_binds_the_slowest_and_the_fastest():
     said = caption()
     assert "On the RTX A6000 all take 0.175 ms, set by DRAM." in said
     assert re.search(
-        r"On the H100 SXM tiled transpose takes 0\.0\d+ ms, set by shared \(32 wavefronts per load "
-        r"of shared memory\); padded transpose takes 0\.0\d+ ms, set by DRAM\.",
+        r"On the H100 SXM naive transpose takes 0\.0\d+ ms, set by L1 \(32 sectors per store "
+        r"request\); padded transpose takes 0\.0\d+ ms, set by DRAM\.",
         said,
     )
     assert said.endswith("All kernels passed their check.")
+
+
+def test_caption__tells_of_bank_conflicts():
+    two = {
+        name: data.sel(kernel=["transpose_tiled", "transpose_padded"])
+        for name, data in stores().items()
+        if "kernel" in data.dims
+    }
+    assert "set by shared (32 wavefronts per load of shared memory); padded" in caption(**two)
 
 
 def test_caption__names_kernels_that_failed():

@@ -159,10 +159,10 @@ def _told(frame: pd.DataFrame, gpu: str) -> list[str]:
 
 def _story(frame: pd.DataFrame) -> str:
     """Say on one GPU what sets the time of the slowest and of the fastest kernel."""
-    gpu, runs = frame["gpu_name"].iloc[0], frame.dropna(subset="t").sort_values("t", kind="stable")
+    gpu, runs = frame["gpu_name"].iloc[0], frame.dropna(subset="t")
     if runs.empty:
         return f"On the {gpu} no kernel can run."
-    slowest, fastest = runs.iloc[-1], runs.iloc[0]
+    slowest, fastest = (runs[runs["t"] == t].iloc[0] for t in (runs["t"].max(), runs["t"].min()))
     if np.isclose(slowest["t"], fastest["t"]):
         name = style.resource_name(fastest["bound"])
         return f"On the {gpu} all take {_shown(fastest['t'])}, set by {name}."
