@@ -9,6 +9,7 @@ import pytest
 
 from pipeline.timing.predict import predict
 from pipeline.timing.resources import RESOURCES
+from pipeline.vocab.counters import COUNTERS
 
 ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs" / "MODEL.md").read_text(encoding="utf-8")
@@ -49,6 +50,15 @@ def test_page__quotes_the_mean_absolute_error(gpu, predicted, measured):
     rates = predicted.gflops.sel(gpu=gpu).to_numpy()
     error = np.abs(rates / measured[gpu] - 1).mean()
     assert f"{100 * error:.1f} % on `{gpu}`" in " ".join(PAGE.split())
+
+
+def test_page__says_for_every_counter_its_rule_and_where_hardware_differs():
+    header = "| counter | rule | where hardware differs |\n|---|---|---|\n"
+    table = PAGE.split(header)[1].split("\n\n")[0].splitlines()
+    cells = [[cell.strip() for cell in line.strip("|").split(" | ")] for line in table]
+    assert all(len(row) == 3 and all(row) for row in cells)
+    named = [name for first, *_ in cells for name in re.findall(r"`(\w+)`", first)]
+    assert sorted(named) == sorted(COUNTERS)
 
 
 @pytest.mark.parametrize("resource", RESOURCES, ids=lambda resource: resource.id)
