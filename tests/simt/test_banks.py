@@ -5,7 +5,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pipeline.simt.banks import RULES, wavefronts
+from pipeline.simt.banks import RULES, atomic_wavefronts, wavefronts
+from pipeline.simt.banks_fast import atomic_wavefronts as compiled_atomic
 from pipeline.simt.banks_fast import wavefronts as compiled
 from tests.strategies import ACCESS_BYTES, warps
 
@@ -71,3 +72,36 @@ def test_wavefronts__a_shift_by_whole_words_changes_nothing(warp, words):
     assert wavefronts(address[0] + 4 * words, active[0], 4, "lecture") == wavefronts(
         address[0], active[0], 4, "lecture"
     )
+
+
+@pytest.mark.parametrize(
+    ("address", "size", "expected"),
+    [
+        (LANE * 4, 4, 1),  # a bank each
+        (LANE * 0, 4, 32),  # one word: one after the other
+        (LANE * 128, 4, 32),  # one bank
+        (LANE % 4 * 4, 4, 8),
+        (LANE * 8, 8, 2),
+        (LANE * 0, 8, 32),  # 16 in each half
+        (LANE * 2, 2, 2),  # two lanes to a word
+    ],
+)
+def test_atomic_wavefronts__hand_counts(address, size, expected):
+    assert atomic_wavefronts(address, ALL, size) == expected
+    assert atomic_wavefronts(address, ~ALL, size) == 0
+
+
+@given(st.data(), st.sampled_from([2, 4, 8]))
+def test_atomic_wavefronts__compiled_twin_agrees(data, size):
+    lanes = data.draw(st.lists(warps(access_bytes=size), min_size=1, max_size=3))
+    threads = 32 * len(lanes) - data.draw(st.integers(0, 31))
+    address = np.concatenate([a for a, _ in lanes], axis=1)
+    active = np.concatenate([lit for _, lit in lanes], axis=1) & (np.arange(address.size) < threads)
+    taken = sum(
+        atomic_wavefronts(a, lit, size)
+        for a, lit in zip(address.reshape(-1, 32), active.reshape(-1, 32), strict=True)
+    )
+    counted = compiled_atomic(
+        3, np.array([[0], [9]]), address[:, :threads] // size - 3, active[:, :threads], size, 1
+    )
+    assert counted == (active.reshape(-1, 32).any(axis=1).sum(), active.sum(), taken)

@@ -169,7 +169,7 @@ def test_where__refuses_what_is_no_truth_value_per_thread(condition, text):
         with blk.where(condition):
             pass
 
-    with pytest.raises(LaunchError, match=text):
+    with pytest.raises(LaunchError, match=rf"test_block\.py:\d+: .*{text}"):
         run(body)
 
 
@@ -199,6 +199,161 @@ def test_sync__in_a_divergent_branch_is_reported_and_between_blocks_is_not():
     hazard = launched.hazards[0]
     assert (hazard.block, hazard.warp, hazard.other_warp) == ((0, 0, 0), 0, 1)
     assert "other threads of the block do not reach" in str(hazard)
+    assert hazard.source == f"test_block.py:{body.__code__.co_firstlineno + 4}"
+
+
+def test_where__branches_inside_branches_that_differ_between_blocks():
+    out = np.zeros((2, 64), np.int32)
+
+    def body(blk, out):
+        with blk.where(blk.tid < 10 * (blk.bx + 1)):
+            with blk.where(blk.tid < 5):  # the same threads in both blocks
+                blk.store(out, blk.bx * 64 + blk.tid, 1)
+            with blk.where(blk.tid >= 8):
+                blk.store(out, blk.bx * 64 + blk.tid, 2)
+
+    counters = run(body, out, grid=2, block=64).counters
+    thread, limit = np.arange(64), np.array([[10], [20]])
+    expected = np.where((thread >= 8) & (thread < limit), 2, thread < 5)
+    np.testing.assert_array_equal(out, expected)
+    assert counters["divergent_branches"] == 2 + 2 + 2
+
+
+@pytest.mark.parametrize(
+    ("mistake", "text"),
+    [
+        (lambda blk, tile, x: blk.load(tile, blk.tid), "tile is not in global memory"),
+        (lambda blk, tile, x: blk.store(tile, blk.tid, 1), "tile is not in global memory"),
+        (lambda blk, tile, x: blk.sload(x, blk.tid), "x is not in shared memory"),
+        (lambda blk, tile, x: blk.sstore(x, blk.tid, 1), "x is not in shared memory"),
+        (lambda blk, tile, x: blk.copy_async(x, blk.tid, x, blk.tid), "x is not in shared memory"),
+        (lambda blk, tile, x: blk.load([1, 2], blk.tid), "an object of type list is not in global"),
+        (lambda blk, tile, x: blk.shared("more", 0), "shared array more has size 0"),
+        (lambda blk, tile, x: blk.load(x, blk.tid, repeat=0), "repeat 0, step 1"),
+        (lambda blk, tile, x: blk.copy_async(tile, blk.tid, x, blk.tid, 3), "width 3"),
+        (lambda blk, tile, x: blk.wait(-1), "wait for -1 pending groups"),
+    ],
+)
+def test_mistakes__are_refused_at_their_line(mistake, text):
+    def body(blk, x):
+        mistake(blk, blk.shared("tile", 64), x)
+
+    with pytest.raises(LaunchError, match=rf"test_block\.py:\d+: .*{text}"):
+        run(body, np.zeros(64, np.float32))
+
+
+@pytest.mark.parametrize(("dtype", "width"), [("u1", 1), ("f2", 1), ("u1", 2)])
+def test_copy_async__refuses_other_than_4_8_or_16_bytes(dtype, width):
+    def body(blk, x):
+        tile = blk.shared("tile", 64, dtype)
+        blk.copy_async(tile, blk.tid * width, x, blk.tid * width, width)
+
+    with pytest.raises(LaunchError, match=r"test_block\.py:\d+: .*allowed are 4, 8 or 16 bytes"):
+        run(body, np.zeros(64, dtype))
+
+
+@pytest.mark.parametrize("name", ["commit", "wait"])
+def test_copy_async__groups_are_the_same_for_all_threads(name):
+    def body(blk):
+        with blk.where(blk.tid < 3):
+            getattr(blk, name)()
+
+    with pytest.raises(LaunchError, match=rf"test_block\.py:\d+: {name} in a divergent branch"):
+        run(body)
+
+
+def test_copy_async__values_arrive_with_the_wait_for_their_group():
+    def body(blk, x, out):
+        tile = blk.shared("tile", 64)
+        for half in range(2):
+            blk.copy_async(tile, blk.tid + 32 * half, x, blk.tid + 32 * half)
+            blk.commit()
+        blk.wait(pending=1)
+        first, early = blk.sload(tile, blk.tid), blk.sload(tile, blk.tid + 32)
+        blk.wait()
+        for place, value in enumerate((first, early, blk.sload(tile, blk.tid + 32))):
+            blk.store(out, blk.tid + 32 * place, value)
+
+    x, out = np.arange(1, 65, dtype=np.float32), np.zeros((3, 32), np.float32)
+    launched = run(body, x, out)
+    np.testing.assert_array_equal(out, [x[:32], np.zeros(32), x[32:]])
+    assert launched.hazard_counts == {hazards.IN_FLIGHT: 1}
+    (hazard,) = launched.hazards
+    assert (hazard.array, hazard.index) == ("tile", 32)
+    assert hazard.source == f"test_block.py:{body.__code__.co_firstlineno + 6}"
+    counters = launched.counters
+    assert (counters["ldgsts_instr"], counters["gld_sectors"], counters["sts_wavefronts"]) == (
+        2,
+        8,
+        2,
+    )
+    assert counters["warp_instr"] == 2 + 2 + 2 + 3 + 3
+
+
+def test_hazards__of_shared_memory_say_all_that_helps():
+    def body(blk):
+        tile = blk.shared("tile", 128)
+        blk.sstore(tile, blk.tid, 1)
+        blk.sync()
+        with blk.where(blk.tid >= 64):
+            blk.sload(tile, blk.tid - 64)
+        blk.sstore(tile, blk.tid, 1)
+        blk.sload(tile, 100 - blk.tid % 3)
+
+    launched = run(body, grid=(2, 2), block=128)
+    first = body.__code__.co_firstlineno
+    assert [str(hazard) for hazard in launched.hazards] == [
+        f"write_after_read at test_block.py:{first + 6}: block (0, 0, 0), warp 0, tile[0], after "
+        "1 barrier: overwrites what warp 2 read since the last barrier",
+        f"read_after_write at test_block.py:{first + 7}: block (0, 0, 0), warp 0, tile[100], after "
+        "1 barrier: reads what warp 3 wrote since the last barrier",
+    ]
+
+
+def test_hazards__an_uninitialised_read_names_element_and_line():
+    def body(blk):
+        tile = blk.shared("tile", 64)
+        with blk.where(blk.tid != 40):
+            blk.sstore(tile, blk.tid, 1)
+        blk.sync()
+        blk.sload(tile, blk.tid)
+
+    launched = run(body, block=64)
+    assert launched.hazard_counts == {hazards.UNINITIALISED: 1}
+    assert launched.counters["race_count"] == 0
+    (hazard,) = launched.hazards
+    assert (hazard.warp, hazard.array, hazard.index, hazard.interval) == (1, "tile", 40, 1)
+    assert hazard.source == f"test_block.py:{body.__code__.co_firstlineno + 5}"
+    assert "nobody has written" in str(hazard)
+
+
+@pytest.mark.parametrize(
+    ("itemsize", "width"),
+    [(size, width) for size in (1, 2, 4, 8) for width in (1, 2, 4) if size * width <= 16],
+)
+def test_memory__takes_every_element_size_in_three_dimensions(itemsize, width):
+    grid, block, dtype = (2, 1, 3), (3, 4, 5), f"u{itemsize}"
+    per_block = 60 * width
+    x = np.random.default_rng(1).integers(0, 200, 6 * per_block).astype(dtype)
+    out = np.zeros_like(x)
+
+    def body(blk, x, out):
+        tile = blk.shared("tile", per_block, dtype)
+        own = ((blk.tz * 4 + blk.ty) * 3 + blk.tx) * width
+        first = (blk.bz * 2 + blk.bx) * per_block
+        value = blk.load(x, first + own, width)
+        blk.sstore(tile, own, blk.shfl_idx(value, blk.lane), width)
+        blk.sync()
+        other = per_block - width - own
+        blk.store(out, first + other, blk.sload(tile, other, width), width)
+
+    launched = run(body, x, out, grid=grid, block=block)
+    np.testing.assert_array_equal(out, x)
+    assert launched.hazard_counts == {}
+    warps = 6 * 2
+    assert launched.counters["gld_instr"] == launched.counters["sts_instr"] == warps
+    assert launched.counters["shfl_instr"] == warps * width * max(1, itemsize // 4)
+    assert launched.counters["g_bytes_requested"] == 2 * x.nbytes
 
 
 def test_sync__orders_only_the_blocks_that_pass_it():

@@ -5,8 +5,19 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pipeline.simt.coalescing import LINE_BYTES, SECTOR_BYTES, segments_per_warp
-from pipeline.simt.coalescing_fast import every_block, nothing_known, shifts, transactions
+from pipeline.simt.coalescing import (
+    LINE_BYTES,
+    SECTOR_BYTES,
+    repeats_per_warp,
+    segments_per_warp,
+)
+from pipeline.simt.coalescing_fast import (
+    every_block,
+    nothing_known,
+    repeats,
+    shifts,
+    transactions,
+)
 from tests.strategies import warps
 
 LANE = np.arange(32)[None, :]
@@ -77,3 +88,32 @@ def test_transactions__compiled_twin_agrees(lanes, offsets, const, scale):
     # As many rows of indices as blocks, instead of one shifted row.
     each = every_block(block * 0)
     assert transactions(const, *each, block + thread, active, scale, nothing_known()) == expected
+
+
+@pytest.mark.parametrize(
+    ("address", "expected"), [(LANE * 4, 0), (LANE * 0, 31), (LANE % 8, 24), (LANE // 2 * 4, 16)]
+)
+def test_repeats__hand_counts(address, expected):
+    assert repeats_per_warp(address, ALL) == [expected]
+    assert repeats_per_warp(address, ~ALL) == [0]
+
+
+@given(st.lists(warps(), min_size=1, max_size=3), st.integers(0, 31))
+def test_repeats__compiled_twin_agrees(lanes, missing):
+    address = np.concatenate([address for address, _ in lanes], axis=1)
+    active = np.concatenate([lit for _, lit in lanes], axis=1)
+    threads = address.size - missing
+    active &= np.arange(address.size) < threads
+    by_hand = sum(
+        len(hit) - len(set(hit))
+        for hit in (
+            a[lit].tolist()
+            for a, lit in zip(address.reshape(-1, 32), active.reshape(-1, 32), strict=True)
+        )
+    )
+    assert repeats_per_warp(address.reshape(-1, 32), active.reshape(-1, 32)).sum() == by_hand
+    assert repeats(address[:, :threads] - 5, active[:, :threads]) == by_hand
+    both = np.concatenate([address, address * 0])[:, :threads]
+    alone = [int(lit.sum()) for lit in np.split(active[0, :threads], range(32, threads, 32))]
+    flat = sum(max(0, count - 1) for count in alone)
+    assert repeats(both, active[:, :threads]) == by_hand + flat

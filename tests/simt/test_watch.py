@@ -3,11 +3,21 @@
 from dataclasses import dataclass
 
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from pipeline.simt.access import Access
-from pipeline.simt.hazards import ACCESS_KINDS, RACES, History
+from pipeline.simt.hazards import (
+    ACCESS_KINDS,
+    IN_FLIGHT,
+    RACES,
+    RAW,
+    UNINITIALISED,
+    WAR,
+    WAW,
+    History,
+)
 from pipeline.simt.hazards_fast import ATOMIC, COPY_ISSUED, COPY_LANDED, LOAD, STORE
 from pipeline.simt.watch import Watch
 
@@ -34,27 +44,31 @@ class Touch:
 
 @st.composite
 def touches(draw, blocks, threads):
+    """Mostly one or two warps on one or two places, so that they meet."""
     kind = draw(st.sampled_from([LOAD, LOAD, STORE, STORE, ATOMIC, COPY_ISSUED]))
-    width = 1 if kind == ATOMIC else draw(st.sampled_from([1, 1, 2, 4]))
+    width = 1 if kind == ATOMIC else draw(st.sampled_from([1, 1, 1, 2, 4]))
     rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
-    rows = draw(st.sampled_from([1, 1, blocks]))
-    thread = rng.integers(0, draw(st.sampled_from([1, 3, SLOTS])), (rows, threads)) * width
+    rows = draw(st.sampled_from([1, 1, 1, blocks]))
+    thread = rng.integers(0, draw(st.sampled_from([1, 1, 2, SLOTS])), (rows, threads)) * width
+    who = draw(st.sampled_from(["all", "some", "one warp", "one warp", "one warp"]))
     active = np.ones((1, threads), bool)
-    if draw(st.booleans()):
+    if who == "one warp":
+        active = np.arange(threads)[None, :] // 32 == draw(st.integers(0, (threads - 1) // 32))
+    if who == "some":
         active = rng.random((draw(st.sampled_from([1, blocks])), threads)) < 0.5
     block = np.zeros((blocks, 1), np.int64)
-    if draw(st.booleans()):
+    if draw(st.integers(0, 3)) == 0:
         block = rng.integers(0, SLOTS, (blocks, 1)) * width
     same = not block.any() and len(thread) == len(active) == 1
-    repeat = draw(st.integers(1, 3)) if kind == LOAD else 1
-    const = draw(st.integers(0, 1)) * width
+    repeat = draw(st.integers(1, 2)) if kind == LOAD else 1
+    const = draw(st.sampled_from([0, 0, 1])) * width
     return Touch(kind, Access(const, block, thread, active, width, same, repeat, width))
 
 
 @st.composite
 def launches(draw):
     """Blocks, and what they do: touches, None for a copy that lands, sets of arriving blocks."""
-    blocks, threads = draw(st.integers(1, 3)), draw(st.sampled_from([32, 40, 96]))
+    blocks, threads = draw(st.integers(1, 3)), draw(st.sampled_from([32, 40, 64, 96]))
     barrier = st.frozensets(st.integers(0, blocks - 1), min_size=1)
     everybody = st.just(frozenset(range(blocks)))
     step = st.one_of(touches(blocks, threads), st.none(), barrier, everybody)
@@ -141,6 +155,41 @@ def test_watch__names_a_block_a_warp_and_an_element_that_offend(launch):
                         for j in range(touch.access.width)
                     }
                     assert element in touched
+
+
+def by_warp(warp, element=0):
+    """Lane 0 of a warp touches an element."""
+    active = np.arange(96)[None, :] == 32 * warp
+    zero = np.zeros((1, 1), np.int64)
+    return Access(element, zero, np.zeros((1, 96), np.int64), active, 1, True)
+
+
+@pytest.mark.parametrize(
+    ("steps", "shown"),
+    [
+        ([(STORE, 0), (STORE, 1), (LOAD, 1)], [set(), {WAW}, {RAW}]),
+        ([(STORE, 0), (LOAD, 0), (LOAD, 1), (STORE, 1)], [set(), set(), {RAW}, {WAR, WAW}]),
+        ([(ATOMIC, 0), (ATOMIC, 1), (LOAD, 1)], [{UNINITIALISED}, set(), {RAW}]),
+        ([(STORE, 0), (ATOMIC, 1), (ATOMIC, 2)], [set(), {WAW}, {WAW}]),
+        ([(COPY_ISSUED, 0), "sync", (LOAD, 1)], [set(), {IN_FLIGHT}]),
+        ([(COPY_ISSUED, 0), "sync", (COPY_LANDED, 0), (LOAD, 0), (LOAD, 1)], [*[set()] * 3, {RAW}]),
+        ([(COPY_ISSUED, 0), (COPY_LANDED, 0), "sync", (LOAD, 1)], [set()] * 3),
+        ([(COPY_ISSUED, 0), (COPY_ISSUED, 0), "sync", (COPY_LANDED, 0), (LOAD, 0)],
+         [set(), {IN_FLIGHT}, set(), {IN_FLIGHT}]),
+    ],
+)  # fmt: skip
+def test_watch__short_stories(steps, shown):
+    watch, epoch, found = Watch(1, 4), np.zeros(1, np.int32), []
+    for step in steps:
+        if step == "sync":
+            watch.barrier()
+            epoch += 1
+            continue
+        kind, warp = step
+        reports = watch.access(by_warp(warp), epoch, kind)
+        counts = sum((report[:-1, 0] for report in reports), np.zeros(len(ACCESS_KINDS)))
+        found.append({name for name, count in zip(ACCESS_KINDS, counts, strict=True) if count})
+    assert found == shown
 
 
 def test_watch__loads_before_a_late_store_are_remembered():
