@@ -147,6 +147,8 @@ class Lanes:
         value = op(right, left) if swap else op(left, right)
         if type(value) is not np.ndarray or value.dtype.kind != "i" or value.ndim != 2:
             return value
+        if value.shape == (1, 1):
+            return Lanes(int(value[0, 0]))
         if value.shape[0] == 1:
             return Lanes(0, None, Part(value))
         return Lanes(0, Part(value), None) if value.shape[1] == 1 else value

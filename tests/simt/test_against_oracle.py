@@ -53,7 +53,7 @@ class Run:
     def _index(self, step):
         if step.start is not None:
             return self._rows(step.start)
-        thread = self._blk.tid * step.stride % step.modulus
+        thread = self._blk.tid * step.stride % step.modulus if step.stride else 0
         return (step.const + step.by_block * self._number + thread) * step.width
 
     def _issue(self, step: Step, data, mask):

@@ -73,6 +73,14 @@ def test_lanes__keep_their_parts_apart():
     assert "thread=[[0 1 2 3 4]]" in repr(Lanes(0, None, thread))
 
 
+def test_lanes__one_number_for_all_has_no_parts():
+    """In a batch of one block the block's index is no thread's index."""
+    block = Lanes(0, Part(np.array([[7]])))
+    for index in (block // 2, block % 4, block ^ 4, 10 // block):
+        assert (index.block, index.thread) == (None, None)
+    assert (block // 2).const == 3
+
+
 def test_part__hands_out_the_same_array_for_the_same_sum():
     row, col = Part(np.arange(4)[None, :]), Part(np.arange(4)[None, :] * 10)
     assert row.plus(col, 1) is row.plus(col, 1)
