@@ -371,6 +371,15 @@ def test_own_launches__take_shared_memory_from_the_run():
     assert own_launches(counts, declared | {"failed": {}})["smem_bytes"].item() == 400
 
 
+def test_simulate__a_kernel_that_does_not_take_the_held_out_size_holds_out_its_largest():
+    loaded = functions(double, doubled)
+    sizes = (64, 96, 128, 192, 256, 320)
+    counts = simulate_own(own(multiple=64), lambda: loaded, sizes, 96, 0)
+    assert counts["failure"].item() == ""
+    carried = extrapolate(gather([counts], {"mine": "Mine"}), [4096], 96)
+    assert carried["held_out_n"].values.tolist() == [320]
+
+
 def test_extrapolate__carries_traffic_and_needs_no_multiply_add():
     counts = gather([simulated()], {"mine": "Mine"})
     carried = extrapolate(counts, [4096], 160)
