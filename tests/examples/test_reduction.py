@@ -44,7 +44,7 @@ def test_reduction__is_counted_without_values_alike(name, n):
     assert run(name, n)[2].counters == run(name, n, how=count)[2].counters
 
 
-# 512 rows of 512: 1024 blocks of 8 warps
+# 256 rows of 256: 256 blocks of 8 warps
 EXPECTED = {
     # A warp adds 32 values to one word: 31 lanes wait
     "atomics": {"gatom_instr": 8, "gatom_conflicts": 8 * 31, "barriers": 0},
@@ -80,8 +80,8 @@ EXPECTED = {
 
 @pytest.mark.parametrize("name", KERNELS)
 def test_reduction__costs_by_hand(name):
-    counters = run(name, 512)[2].counters
-    blocks = 1024
+    counters = run(name, 256)[2].counters
+    blocks = 256
     shared = {"gld_instr": 8, "gld_sectors": 32, "race_count": 0, "g_bytes_requested": 0}
     expected = shared | {"gatom_instr": 1, "gatom_sectors": 1} | EXPECTED[name]
     expected["gatom_sectors"] = expected["gatom_instr"]
