@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterable
+from statistics import fmean
 
 import numpy as np
 import pandas as pd
@@ -153,4 +154,5 @@ def with_published(predicted: pd.DataFrame, measured: xr.Dataset, n: int) -> pd.
 
 def mean_absolute_error(ratios: pd.Series) -> float:
     """Mean of |predicted / measured - 1| over all that were measured; NaN if nothing was."""
-    return float(np.abs(ratios.dropna() - 1).mean())
+    errors = (ratios.dropna() - 1).abs().tolist()
+    return fmean(errors) if errors else np.nan

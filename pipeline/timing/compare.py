@@ -6,6 +6,7 @@ made for each published row: its tiles, counted exactly at its size, on its GPU.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
+from statistics import correlation, fmean
 from typing import Any
 
 import numpy as np
@@ -200,6 +201,14 @@ def _predict_all(
     return predict(dataset, resident, gpus)[["gflops", "bound"]].isel(method=0)
 
 
+def _rank_correlation(rows: pd.DataFrame) -> float:
+    """Spearman's correlation, which is Pearson's of the ranks; NaN where ranks do not vary."""
+    ranks = rows[["predicted", "measured"]].rank()
+    if (ranks.nunique() < 2).any():
+        return np.nan
+    return correlation(ranks["predicted"].tolist(), ranks["measured"].tolist())
+
+
 def _errors(compared: xr.Dataset) -> xr.Dataset:
     """Mean error and rank correlation, per GPU that has a prediction."""
     frame = pd.DataFrame(
@@ -211,14 +220,14 @@ def _errors(compared: xr.Dataset) -> xr.Dataset:
     ).dropna()
     groups = dict(list(frame.groupby("gpu", sort=False)))
     over = ("validated_gpu", "model")
-    error = [(rows["predicted"] / rows["measured"] - 1).abs().mean() for rows in groups.values()]
-    # Spearman's is Pearson's of the ranks.
-    ranks = [rows[["predicted", "measured"]].rank() for rows in groups.values()]
-    correlation = [one["predicted"].corr(one["measured"]) for one in ranks]
+    # The sums of numpy and pandas differ in their last bits from run to run, with the place of an
+    # array in memory; those of the standard library are exact.
+    error = [fmean((rows["predicted"] / rows["measured"] - 1).abs()) for rows in groups.values()]
+    order = [_rank_correlation(rows) for rows in groups.values()]
     return xr.Dataset(
         {
             "mape": (over, np.array(error, float).reshape(-1, 1)),
-            "rank_correlation": (over, np.array(correlation, float).reshape(-1, 1)),
+            "rank_correlation": (over, np.array(order, float).reshape(-1, 1)),
             "compared": (
                 over,
                 np.array([[len(rows)] for rows in groups.values()], np.int64).reshape(-1, 1),

@@ -52,12 +52,12 @@ COUNTERS = {
     "gld_lines": Variable(
         "1",
         "128-byte lines touched by global loads, distinct per warp instruction",
-        "l1tex__t_requests_pipe_lsu_mem_global_op_ld.sum",
+        "memory_l1_tag_requests_global",
     ),
     "gst_lines": Variable(
         "1",
         "128-byte lines touched by global stores, distinct per warp instruction",
-        "l1tex__t_requests_pipe_lsu_mem_global_op_st.sum",
+        "memory_l1_tag_requests_global",
     ),
     "g_bytes_requested": Variable(
         "byte",
@@ -114,7 +114,6 @@ COUNTERS = {
         "1",
         "128-byte lines touched by global atomics, distinct per warp instruction; they are no "
         "load or store lines",
-        "l1tex__t_requests_pipe_lsu_mem_global_op_atom.sum",
     ),
     "gatom_conflicts": Variable(
         "1",
