@@ -52,7 +52,7 @@ _EXPLAINED = {
     WAW: "overwrites what {other} wrote since the last barrier",
     COLLISION: "stores two lanes' values to one address; which one stays is open",
     UNINITIALISED: "reads an element that nobody has written",
-    IN_FLIGHT: "touches an element whose asynchronous copy has not been waited for",
+    IN_FLIGHT: "touches an element whose asynchronous copy by {other} has not been waited for",
     GLOBAL_READ: "reads what {other} writes in the same launch, and nothing orders blocks",
     GLOBAL_WRITE: "writes what {other} writes in the same launch, and nothing orders blocks",
     INACTIVE_LANE: "a shuffle reads this lane, which does not take part; the value is undefined",
@@ -71,8 +71,8 @@ class Hazard:
     block
         Block index along x, y and z.
     warp, other_warp
-        The warp that offends and the warp of its block that it collides with; ``other_warp`` is -1
-        where there is none, or where several warps did the other half.
+        The warp that offends and a warp of its block that it collides with: itself where two of its
+        lanes collide, -1 where there is none.
     array, index
         Name of the array and element in it. A barrier has neither, "" and -1; a shuffle has the
         lane that it reads from as ``index``.
@@ -99,7 +99,7 @@ class Hazard:
         if self.other_block is not None:
             other = f"block {self.other_block}"
         else:
-            other = f"warp {self.other_warp}" if self.other_warp >= 0 else "several warps"
+            other = f"warp {self.other_warp}"
         places = {INACTIVE_LANE: f"lane {self.index}", DIVERGENT_BARRIER: "a barrier"}
         where = places.get(self.kind, f"{self.array}[{self.index}]")
         barriers = "1 barrier" if self.interval == 1 else f"{self.interval} barriers"

@@ -1,9 +1,9 @@
 """Compiled twin of :class:`pipeline.simt.hazards.History`, over the blocks of a batch.
 
-One row of state per element of a shared array says which warp last wrote it, which last changed it
-by an atomic and which last read it, each with the epoch; which store instruction wrote it last; and
-how many asynchronous copies to it are under way. ``SEVERAL`` stands for more than one warp within
-the epoch, which is all that a later access needs to know.
+One row of state per element of a shared array says who wrote it, who changed it by an atomic and
+who read it, each as the epoch with the first two different warps of it; which store instruction
+wrote it last; and how many asynchronous copies to it are under way, with the warp of the last. Two
+warps are all that a later access needs to know: one of them is another than its own.
 
 As long as every block of a batch does the same to its shared memory, one copy of the state stands
 for all of them.
@@ -15,19 +15,11 @@ from numpy.typing import NDArray
 
 WARP = 32
 NEVER = -1
-SEVERAL = -2
 _NO_EPOCH = -3
-(
-    _WRITE_EPOCH,
-    _WRITER,
-    _ATOMIC_EPOCH,
-    _UPDATER,
-    _READ_EPOCH,
-    _READER,
-    _STAMP,
-    _FLYING,
-) = range(8)
-FIELDS = 8
+# An epoch, and in the two fields after it the first two warps: see _other and _enter.
+_WRITE_EPOCH, _ATOMIC_EPOCH, _READ_EPOCH = 0, 3, 6
+_STAMP, _FLYING, _COPIER = 9, 10, 11
+FIELDS = 12
 
 LOAD, STORE, ATOMIC, COPY_ISSUED, COPY_LANDED = range(5)
 """What an access does to the elements it touches."""
@@ -70,28 +62,29 @@ def _note(
     if report[kind, 0] == 0:
         report[kind, 1] = block
         report[kind, 2] = warp
-        report[kind, 3] = max(other, -1)
+        report[kind, 3] = other
         report[kind, 4] = element
     report[kind, 0] += 1
 
 
 @njit(cache=True, nogil=True)
 def _other(state: NDArray[np.int32], field: int, epoch: int, element: int, warp: int) -> int:
-    """Return another warp that did this since the last barrier, or ``NEVER``.
-
-    ``field`` is that of the epoch; the warp stands in the next one.
-    """
-    if state[field, element] != epoch or state[field + 1, element] == warp:
+    """Return another warp that did this since the last barrier, or ``NEVER``."""
+    if state[field, element] != epoch:
         return NEVER
-    return state[field + 1, element]
+    first = state[field + 1, element]
+    return first if first != warp else state[field + 2, element]
 
 
 @njit(cache=True, nogil=True)
 def _enter(state: NDArray[np.int32], field: int, epoch: int, element: int, warp: int) -> None:
     """Remember that ``warp`` did this."""
-    again = _other(state, field, epoch, element, warp) != NEVER
-    state[field + 1, element] = SEVERAL if again else warp
-    state[field, element] = epoch
+    if state[field, element] != epoch:
+        state[field, element] = epoch
+        state[field + 1, element] = warp
+        state[field + 2, element] = NEVER
+    elif state[field + 1, element] != warp and state[field + 2, element] == NEVER:
+        state[field + 2, element] = warp
 
 
 @njit(cache=True, nogil=True)
@@ -114,7 +107,7 @@ def _load(
     if state[_WRITE_EPOCH, element] == NEVER:
         _note(report, seen, _UNINITIALISED, block, warp, -1, element)
     if rare and state[_FLYING, element] > 0:
-        _note(report, seen, _IN_FLIGHT, block, warp, -1, element)
+        _note(report, seen, _IN_FLIGHT, block, warp, state[_COPIER, element], element)
     _enter(state, _READ_EPOCH, epoch, element, warp)
 
 
@@ -135,21 +128,20 @@ def _store(
     other = _other(state, _READ_EPOCH, epoch, element, warp)
     if other != NEVER:
         _note(report, seen, _WAR, block, warp, other, element)
-    writer = _other(state, _WRITE_EPOCH, epoch, element, warp)
-    other = writer
+    other = _other(state, _WRITE_EPOCH, epoch, element, warp)
     if rare and other == NEVER:
         other = _other(state, _ATOMIC_EPOCH, epoch, element, warp)
     if other != NEVER:
         _note(report, seen, _WAW, block, warp, other, element)
     if rare and state[_FLYING, element] > 0:
-        _note(report, seen, _IN_FLIGHT, block, warp, -1, element)
+        _note(report, seen, _IN_FLIGHT, block, warp, state[_COPIER, element], element)
     if state[_STAMP, element] == stamp * WARP + warp:
         _note(report, seen, _COLLISION, block, warp, warp, element)
     state[_STAMP, element] = stamp * WARP + warp
-    state[_WRITER, element] = warp if writer == NEVER else SEVERAL
-    state[_WRITE_EPOCH, element] = epoch
+    _enter(state, _WRITE_EPOCH, epoch, element, warp)
     if kind == COPY_ISSUED:
         state[_FLYING, element] += 1
+        state[_COPIER, element] = warp
 
 
 @njit(cache=True, nogil=True)
@@ -170,7 +162,7 @@ def _atomic(
     if other != NEVER:
         _note(report, seen, _WAW, block, warp, other, element)
     if state[_FLYING, element] > 0:
-        _note(report, seen, _IN_FLIGHT, block, warp, -1, element)
+        _note(report, seen, _IN_FLIGHT, block, warp, state[_COPIER, element], element)
     if state[_WRITE_EPOCH, element] == NEVER:
         _note(report, seen, _UNINITIALISED, block, warp, -1, element)
         state[_WRITE_EPOCH, element] = _NO_EPOCH

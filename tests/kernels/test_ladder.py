@@ -113,6 +113,7 @@ def test_dropped_barrier__makes_the_races_of_the_lecture(dropped, count, kind):
     assert launched.hazard_counts == {kind: count}
     first = launched.hazards[0]
     assert first.array == "b_tile"
+    assert first.other_warp >= 0
     assert first.warp != first.other_warp
     assert first.source.startswith("k03_smem.py:")
 

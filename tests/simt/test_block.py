@@ -411,3 +411,32 @@ def test_launch__refuses_elements_that_no_load_moves():
 def test_launch__refuses_an_unknown_rule():
     with pytest.raises(ModelError, match="allowed: lecture, hardware"):
         run(lambda blk: None, rule="textbook")
+
+
+@pytest.mark.parametrize(("writer", "other"), [(0, 1), (1, 0), (2, 0)])
+def test_hazards__name_a_warp_where_several_did_the_other_half(writer, other):
+    def body(blk):
+        tile = blk.shared("tile", 96)
+        blk.sstore(tile, blk.tid, 1)
+        blk.sync()
+        blk.sload(tile, blk.tid % 32)
+        with blk.where(blk.tid == 32 * writer):
+            blk.sstore(tile, 0, 2)
+
+    (hazard,) = run(body, block=96).hazards
+    assert (hazard.kind, hazard.warp, hazard.other_warp) == (hazards.WAR, writer, other)
+    assert f"overwrites what warp {other} read" in str(hazard)
+
+
+def test_hazards__name_the_warp_whose_copy_is_under_way():
+    def body(blk, data):
+        tile = blk.shared("tile", 64)
+        with blk.where(blk.warp == 1):
+            blk.copy_async(tile, blk.tid % 64, data, blk.tid % 64)
+        blk.commit()
+        blk.sync()
+        with blk.where(blk.warp == 0):
+            blk.sload(tile, blk.tid % 32 + 32)
+
+    launched = run(body, np.zeros(64, np.float32), block=64)
+    assert {(h.warp, h.other_warp) for h in launched.hazards} == {(0, 1)}
