@@ -157,6 +157,11 @@ def test_load__settings_cannot_be_changed_afterwards(given):
         ("counting.sizes", [128, 128], "must hold each entry once, but 128 stands there more"),
         ("gpus", ["h100_sxm", "h100_sxm"], "must hold each entry once, but h100_sxm stands"),
         ("gpus", [], "gpus: given []; must hold at least 1 entry"),
+        ("counting.seed", 10**400, "counting.seed: given 10.*; is far beyond any number"),
+        ("counting.seed", "9" * 400, "counting.seed: given '9.*; is far beyond any number"),
+        ("counting.sizes", [16**5000], "given a number of thousands of digits; is far beyond"),
+        ("counting.sizes", [10**400], "counting.sizes[0]: given 10"),
+        ("kernels.k01_naive", {"bs": 10**400}, "kernels.k01_naive.bs: given 10"),
         ("extrapolation.sizes", [10**6], "must be between 1 and 65536: .* float64"),
         ("kernels.k01_naive", {"bs": 0}, "kernels.k01_naive: k01_naive with .*bs"),
         ("kernels", LEFT_OUT, "kernels: no kernel takes part"),
@@ -165,8 +170,12 @@ def test_load__settings_cannot_be_changed_afterwards(given):
         ("counting.held_out", 128, "counting.held_out: given 128; must differ from counting.per_f"),
         ("counting.held_out", 896, "counting.held_out: given 896; must be one of counting.sizes"),
         ("counting.per_fma_base", 32, "counting.per_fma_base: given 32; must be one of counting.s"),
-        ("counting.sizes", [128, 256, 640], "polynomial and its check: add multiples of"),
-        ("counting.sizes", [128, 256, 384, 640, 64], "add multiples of 128, or leave out with"),
+        ("counting.sizes", [128, 256, 640], "polynomial and its check; add 2 more multiples of 32"),
+        (
+            "counting.sizes",
+            [128, 256, 384, 640, 64],
+            "add 1 more multiple of 128, or leave out with",
+        ),
         ("extrapolation.sizes", [1000, 4096], "given 1000; must be multiples of 128, .*: 1024"),
         ("hazards.sizes", [144], r"hazards.sizes[0]: given 144; must be a positive multiple"),
         ("lecture10.small_n", 160, "lecture10.small_n: given 160; must be one of counting.sizes"),
@@ -204,9 +213,32 @@ def test_load__reports_everything_at_once(given):
         "kernels.k03_smem.drop_sync",
         "kernels.k9",
         "lecture10.large_n",
-        "lecture10.shown_gpus[1]",
     ]
-    assert lines[0].startswith("configuration: 8 problems in config/config.yaml")
+    assert lines[0].startswith("configuration: 7 problems in config/config.yaml")
+
+
+def test_load__a_bad_entry_is_reported_once(given):
+    assert "1 problem in" in message(changed(given, "hazards.sizes", [100]))
+
+
+def test_load__a_gpu_without_a_sheet_is_not_looked_for_elsewhere(given):
+    given["gpus"] = ["rtx_a6000", "h100"]
+    given["lecture10"] |= {"gpu": "h100_sxm", "shown_gpus": ["h100_sxm"]}
+    said = message(given)
+    assert "1 problem in" in said
+    assert "gpus[1]: given 'h100'" in said
+
+
+@pytest.mark.parametrize(
+    ("sizes", "lacking"),
+    [([128, 256], "3 more multiples of 32"), ([128, 256, 384, 640], "1 more multiple of 32")],
+)
+def test_load__too_few_sizes_are_one_problem_that_says_how_many(given, sizes, lacking):
+    given["counting"] |= {"sizes": sizes, "held_out": 128, "per_fma_base": 256}
+    given["lecture10"] |= {"small_n": 128, "second_n": 256}
+    said = message(given)
+    assert f"at least 5 sizes are needed, for the polynomial and its check; add {lacking}" in said
+    assert "1 problem in" in said
 
 
 def test_load__one_mistake_for_several_kernels_is_one_problem(given):

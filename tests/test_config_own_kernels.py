@@ -125,6 +125,15 @@ def test_load__options_fit_the_kernel(loaded, options):
     assert loaded({"mine": ENTRY | {"kernel": "takes_any", "options": {"any": [1, 2]}}})
 
 
+@pytest.mark.parametrize(
+    ("given", "held"),
+    [("1e-3", 1e-3), ("-2.5E2", -250.0), ("e3", "e3"), ("1e", "1e"), ("12", "12"), ("inf", "inf")],
+)
+def test_load__an_option_that_yaml_takes_for_text_is_a_number(loaded, given, held):
+    entry = ENTRY | {"kernel": "takes_any", "options": {"f": given}}
+    assert loaded({"mine": entry}).own_kernels["mine"].options == {"f": held}
+
+
 @pytest.mark.parametrize("own", [None, {}, {"mine": False}, {"mine": "false"}])
 def test_load__none_may_be_there(loaded, own):
     assert loaded(own).own_kernels == {}
@@ -179,7 +188,17 @@ def test_load__order_is_that_of_the_configuration(loaded):
         ({"multiple": 0}, "own_kernels.mine.multiple: given 0; must be at least 1"),
         ({"multiple": 512}, "own_kernels.mine.multiple: given 512; of counting.sizes the kernel"),
         ({"registers": 256}, "own_kernels.mine.registers: given 256; must be at most 255"),
-        ({"tolerance": -1}, "own_kernels.mine.tolerance: given -1; must be at least 0"),
+        ({"tolerance": -1}, "own_kernels.mine.tolerance: given -1; must be greater than 0"),
+        ({"tolerance": 1e300}, "own_kernels.mine.tolerance: given 1e+300; is far beyond any"),
+        ({"tolerance": 1}, "own_kernels.mine.tolerance: given 1; must be less than 1"),
+        ({"block": [1, 1, 1024]}, "own_kernels.mine.block: given [1, 1, 1024]; 1024 threads alo"),
+        ({"block": [1, 1, 65]}, "along z; CUDA allows at most 64 there"),
+        ({"space": ["9" * 5000, "n"]}, "a number has at most 12 digits"),
+        ({"space": [16**5000, "n"]}, "given a number of thousands of digits; must be a whole nu"),
+        ({"space": [-1, "n"]}, "own_kernels.mine.space[0]: given -1; must be a whole number, n"),
+        ({"file": ""}, "own_kernels.mine.file: given ''; must not be empty"),
+        ({"inputs": {"x": []}}, "own_kernels.mine.inputs.x: given []; must hold at least 1 ent"),
+        ({"registers": 10**400}, "own_kernels.mine.registers: given 10"),
     ],
 )
 def test_load__says_what_is_wrong_and_what_is_allowed(message, change, said):

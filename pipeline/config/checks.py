@@ -6,7 +6,7 @@ from typing import Any
 
 from pipeline.config import own_sizes
 from pipeline.config.kernels import Chosen
-from pipeline.config.models import Counting, Extrapolation, Hazards, Lecture10
+from pipeline.config.models import LINE_ELEMENTS, Counting, Extrapolation, Hazards, Lecture10
 from pipeline.config.own_entry import OwnEntry
 from pipeline.config.problem import Problem, nearest, shown
 from pipeline.counting.extrapolate import NODES
@@ -57,6 +57,13 @@ def counting(settings: Counting) -> Iterator[Problem]:
 
 def kernel_sizes(kernels: Mapping[str, Chosen], settings: Counting) -> Iterator[Problem]:
     """Require that every kernel takes enough of the sizes."""
+    if len(settings.sizes) < SIZES_NEEDED:
+        yield Problem(
+            "counting.sizes",
+            f"given {listed(settings.sizes)}; at least {SIZES_NEEDED} sizes are needed, for the "
+            f"polynomial and its check; {_to_add(settings.sizes, LINE_ELEMENTS)}",
+        )
+        return
     for step, names in _by_step({id_: math.lcm(*k.launch.multiple) for id_, k in kernels.items()}):
         fit = [n for n in settings.sizes if n % step == 0]
         if len(fit) < SIZES_NEEDED:
@@ -64,7 +71,8 @@ def kernel_sizes(kernels: Mapping[str, Chosen], settings: Counting) -> Iterator[
                 "counting.sizes",
                 f"given {listed(settings.sizes)}; {_only(names, 'take')} multiples of {step}, "
                 f"which are {listed(fit)}, and {SIZES_NEEDED} are needed for the polynomial and "
-                f"its check: add multiples of {step}, or leave out with kernels.{names[0]}: false",
+                f"its check: {_to_add(fit, math.lcm(step, LINE_ELEMENTS))}, or leave out with "
+                f"kernels.{names[0]}: false",
             )
 
 
@@ -118,8 +126,15 @@ def hazard_sizes(kernels: Mapping[str, Chosen], settings: Hazards) -> Iterator[P
         )
 
 
-def lecture_gpu(lecture: Lecture10, chosen: Sequence[str]) -> Iterator[Problem]:
-    """Require that the GPUs of the figures are among those that are predicted."""
+def lecture_gpu(
+    lecture: Lecture10, chosen: Sequence[str], sheets: Sequence[str]
+) -> Iterator[Problem]:
+    """Require that the GPUs of the figures are among those that are predicted.
+
+    Not while one of those has no sheet: it may be the one that is meant here, misspelt there.
+    """
+    if not set(chosen) <= set(sheets):
+        return
     places = {"gpu": lecture.gpu} | {
         f"shown_gpus[{position}]": gpu for position, gpu in enumerate(lecture.shown_gpus)
     }
@@ -162,7 +177,7 @@ CHECKS: tuple[tuple[tuple[str, ...], Callable[..., Iterator[Problem]]], ...] = (
     (("chosen", "hazards"), hazard_sizes),
     (("own", "counting"), own_sizes.counted_sizes),
     (("own", "counting"), own_sizes.arrays),
-    (("lecture10", "gpus"), lecture_gpu),
+    (("lecture10", "gpus", "sheets"), lecture_gpu),
     (("lecture10", "counting"), lecture_counts),
     (("lecture10", "hazards"), lecture_hazards),
     (("lecture10", "extrapolation"), lecture_times),
@@ -179,6 +194,11 @@ def run(values: Mapping[str, Any]) -> Iterator[Problem]:
 def _one_of(path: str, size: int, section: str, sizes: Sequence[int]) -> Iterator[Problem]:
     if size not in sizes:
         yield Problem(path, f"given {size}; must be one of {section}.sizes: {listed(sizes)}")
+
+
+def _to_add(fit: Sequence[int], step: int) -> str:
+    lacking = SIZES_NEEDED - len(fit)
+    return f"add {lacking} more multiple{'s' if lacking > 1 else ''} of {step}"
 
 
 def _by_step(steps: Mapping[str, int]) -> list[tuple[int, list[str]]]:

@@ -20,6 +20,9 @@ LARGEST_EXTRAPOLATED = 65536
 
 LARGEST_SEED = 2**32 - 1
 
+LARGEST_NUMBER = 2**63 - 1
+"""Beyond this a number fits none of the types in which results are stored."""
+
 T = TypeVar("T")
 
 
@@ -34,8 +37,10 @@ def as_number(value: object) -> int | float:
     number = _from_text(value) if isinstance(value, str) else value
     if isinstance(number, bool) or not isinstance(number, int | float):
         raise PydanticCustomError("number", "must be a number")
-    if not math.isfinite(number):
+    if isinstance(number, float) and not math.isfinite(number):
         raise PydanticCustomError("number", "must be a finite number")
+    if abs(number) > LARGEST_NUMBER:
+        raise PydanticCustomError("large", "is far beyond any number that is used here")
     return number
 
 
@@ -49,7 +54,9 @@ def as_whole(value: object) -> int:
     """
     try:
         number = as_number(value)
-    except PydanticCustomError:
+    except PydanticCustomError as error:
+        if error.type == "large":
+            raise
         raise PydanticCustomError("whole", "must be a whole number") from None
     if number != int(number):
         raise PydanticCustomError("whole", "must be a whole number")

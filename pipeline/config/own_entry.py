@@ -1,6 +1,7 @@
 """One kernel of the user's own: the keys of its entry in the configuration."""
 
 import math
+import re
 from typing import Annotated, Any
 
 from pydantic import AfterValidator, BeforeValidator, Field
@@ -10,17 +11,35 @@ from pipeline.config.models import Number, Section, Whole, setting
 from pipeline.kernels.own_kernel import SIZE, factors
 from pipeline.simt.launch import MAX_THREADS
 
-_PRODUCT = "must be a whole number, n, or a product of these such as n*n or 4*n"
+LARGEST_AXES = (1024, 1024, 64)
+"""Threads along x, y and z that CUDA allows (CUDA C++ guide, technical specifications)."""
+
+_EXPONENT = re.compile(r"[+-]?([0-9]+[.]?[0-9]*|[.][0-9]+)[eE][+-]?[0-9]+")
+_BLOCKS = (
+    f"one to three numbers up to {', '.join(map(str, LARGEST_AXES))}; at most {MAX_THREADS} in all"
+)
+# Longer numbers stand for no array, and Python refuses to read very long ones.
+_MOST_DIGITS = 12
+_PRODUCT = (
+    "must be a whole number, n, or a product of these such as n*n or 4*n; a number has at most "
+    f"{_MOST_DIGITS} digits"
+)
 
 
 def _as_product(value: object) -> str:
     """Accept a length however it was written (128, "n", "n * n")."""
+    whole = isinstance(value, int) and not isinstance(value, bool) and value < 10**_MOST_DIGITS
+    if not (whole or isinstance(value, str)):
+        raise PydanticCustomError("product", _PRODUCT)
     parts = factors(str(value))
-    if isinstance(value, bool) or not all(
-        part == SIZE or (part.isdecimal() and int(part) > 0) for part in parts
-    ):
+    if not all(part == SIZE or _is_length(part) for part in parts):
         raise PydanticCustomError("product", _PRODUCT)
     return "*".join(parts)
+
+
+def _is_length(part: str) -> bool:
+    digits = part.isascii() and part.isdecimal() and len(part) <= _MOST_DIGITS
+    return digits and int(part) > 0
 
 
 def _axes(values: tuple[Any, ...]) -> tuple[Any, ...]:
@@ -30,6 +49,13 @@ def _axes(values: tuple[Any, ...]) -> tuple[Any, ...]:
 
 
 def _threads(block: tuple[int, ...]) -> tuple[int, ...]:
+    for axis, threads, most in zip("xyz", block, LARGEST_AXES, strict=False):
+        if threads > most:
+            raise PydanticCustomError(
+                "axis",
+                "{threads} threads along {axis}; CUDA allows at most {most} there",
+                {"threads": threads, "axis": axis, "most": most},
+            )
     if math.prod(block) > MAX_THREADS:
         raise PydanticCustomError(
             "threads",
@@ -37,6 +63,14 @@ def _threads(block: tuple[int, ...]) -> tuple[int, ...]:
             {"threads": math.prod(block), "most": MAX_THREADS},
         )
     return block
+
+
+def _as_options(given: dict[str, Any]) -> dict[str, Any]:
+    """Take numbers for what they are: YAML reads ``1e-3``, without a point, as text."""
+    return {
+        name: float(value) if isinstance(value, str) and _EXPONENT.fullmatch(value) else value
+        for name, value in given.items()
+    }
 
 
 Length = Annotated[str, BeforeValidator(_as_product)]
@@ -47,7 +81,7 @@ Threads = Annotated[tuple[Positive, ...], AfterValidator(_axes), AfterValidator(
 class OwnEntry(Section):
     """One kernel of your own. Keys with a default may be left out."""
 
-    file: str = setting(
+    file: Annotated[str, Field(min_length=1)] = setting(
         "Python file that holds the functions. It is loaded from where it lies.",
         "path",
         "relative to the project folder, or absolute",
@@ -63,9 +97,7 @@ class OwnEntry(Section):
         "function name",
         "a function at the top level of the file",
     )
-    block: Threads = setting(
-        "Threads per block along x, y and z.", "1", f"one to three numbers, {MAX_THREADS} in all"
-    )
+    block: Threads = setting("Threads per block along x, y and z.", "1", _BLOCKS)
     tile: Annotated[tuple[Positive, ...], AfterValidator(_axes)] = setting(
         "Part of the index space that one block covers, along x, y and z. The grid has "
         "space / tile blocks, rounded up.",
@@ -78,7 +110,7 @@ class OwnEntry(Section):
         "one to three of: a whole number, n, a product such as n*n",
         default=("n", "n"),
     )
-    inputs: dict[str, tuple[Length, ...]] = setting(
+    inputs: dict[str, Annotated[tuple[Length, ...], Field(min_length=1)]] = setting(
         "Shapes of input arrays that are not n by n.",
         "elements",
         "parameter of the specification: list of lengths as in space",
@@ -91,8 +123,8 @@ class OwnEntry(Section):
         "whole number from 1 on",
         default=1,
     )
-    options: dict[str, Any] = setting(
-        "Further arguments of the kernel.",
+    options: Annotated[dict[str, Any], AfterValidator(_as_options)] = setting(
+        "Further arguments of the kernel; 1e-3 is a number here.",
         "name: value",
         "parameters of the kernel",
         default_factory=dict,
@@ -103,11 +135,11 @@ class OwnEntry(Section):
         "1 to 255",
         default=32,
     )
-    tolerance: Annotated[Number, Field(ge=0)] = setting(
+    tolerance: Annotated[Number, Field(gt=0, lt=1)] = setting(
         "Largest difference between floating-point results and the specification, as a share of "
         "the largest value that the specification gives. Whole numbers must agree.",
         "1",
-        "number from 0 on",
+        "number above 0 and below 1",
         default=1e-4,
     )
     label: str = setting("Name that readers see.", "text", "any text", default="")

@@ -17,11 +17,15 @@ SIZES_NEEDED = NODES + 1
 
 
 def counted_sizes(own: Mapping[str, OwnEntry], settings: Counting) -> Iterator[Problem]:
-    """Require that a kernel takes enough of the sizes, and that no tile is cut at them."""
+    """Require that a kernel takes enough of the sizes, and that no tile is cut at them.
+
+    Too few sizes for any kernel are a matter of ``counting.sizes`` alone.
+    """
+    enough = len(settings.sizes) >= SIZES_NEEDED
     for name, entry in own.items():
         kernel = own_kernel(name, entry)
         fit = [n for n in settings.sizes if kernel.takes(n)]
-        if len(fit) < SIZES_NEEDED:
+        if enough and len(fit) < SIZES_NEEDED:
             yield Problem(
                 key_path((SECTION, name, "multiple")),
                 f"given {entry.multiple}; of counting.sizes the kernel takes {_listed(fit)}, and "

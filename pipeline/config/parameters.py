@@ -35,7 +35,7 @@ def occupancy_figures(sheets: Mapping[str, Sheet]) -> dict[str, Any]:
     A new clock or bandwidth does not change them.
     """
     figures = gpus(sheets)[list(OCCUPANCY_FIGURES)]
-    return figures.reset_coords(drop=True).drop_attrs().to_dict()
+    return figures.drop_vars("compute_capability").drop_attrs().to_dict()
 
 
 def launch_values(kernels: Mapping[str, Options]) -> dict[str, dict[str, int | str]]:

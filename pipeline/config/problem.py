@@ -17,6 +17,7 @@ _ALLOWED = {
     "less_than_equal": "must be at most {le}",
     "multiple_of": "must be a multiple of {multiple_of}",
     "string_type": "must be text",
+    "string_too_short": "must not be empty",
     "tuple_type": "must be a list, written [first, second]",
     "list_type": "must be a list, written [first, second]",
     "too_short": "must hold at least {min_length} entry",
@@ -65,7 +66,10 @@ def shown(value: object) -> str:
     >>> shown("128x")
     "'128x'"
     """
-    text = repr(value)
+    try:
+        text = repr(value)
+    except ValueError:  # Python writes no whole number of more than 4300 digits
+        text = "a number of thousands of digits"
     return text if len(text) <= LONGEST_SHOWN else f"{text[:LONGEST_SHOWN]}..."
 
 
@@ -106,10 +110,18 @@ def from_pydantic(
     keys
         Keys that are allowed in the value.
     """
+    found = error.errors(include_url=False)
+    # Where entries are refused, pydantic counts those that are left, and may report that as well.
+    places = [details["loc"] for details in found]
     return [
         _translate(details, (*inside, *details["loc"]), keys)
-        for details in error.errors(include_url=False)
+        for details in found
+        if details["type"] != "too_short" or not any(_inside(one, details["loc"]) for one in places)
     ]
+
+
+def _inside(place: tuple[str | int, ...], group: tuple[str | int, ...]) -> bool:
+    return len(place) > len(group) and place[: len(group)] == group
 
 
 def _translate(

@@ -200,6 +200,11 @@ def _expected(
             f"{kernel.specification} gives {type(given).__name__} of {expected.dtype}; it must "
             f"give an array of numbers"
         )
+    if not expected.size:
+        raise KernelError(
+            f"{kernel.specification} gives an empty array, of shape {expected.shape}; there is "
+            f"nothing to compare, so it must give at least one element"
+        )
     return np.ascontiguousarray(expected).reshape(expected.shape)
 
 

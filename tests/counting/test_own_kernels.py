@@ -213,6 +213,13 @@ def test_check__specification_must_give_numbers(given):
     assert "it must give an array of numbers" in failure(double, lambda x: given)
 
 
+@pytest.mark.parametrize("given", [[], np.zeros((3, 0))])
+def test_check__a_specification_that_gives_nothing_checks_nothing(given):
+    assert "gives an empty array, of shape (" in failure(
+        lambda blk, x, out, n: None, lambda x: given
+    )
+
+
 def test_check__an_error_inside_the_simulator_names_both_places():
     def kernel(blk, x, out, n):
         blk.store(out, blk.tid, np.full(3, 1.0) @ np.full(2, 1.0))
