@@ -8,10 +8,12 @@ import ast
 import importlib.util
 import sys
 import traceback
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
+from inspect import Parameter, Signature
 from pathlib import Path
+from typing import Any
 
 from pipeline.counting.own_check import Functions
 from pipeline.errors import ConfigError, KernelError
@@ -111,35 +113,60 @@ def load(kernel: OwnKernel, checkout: Path = CHECKOUT) -> Functions:
     located = partial(blame, file=kernel.file)
     try:
         spec.loader.exec_module(module)
-        return Functions(
-            getattr(module, kernel.kernel), getattr(module, kernel.specification), located
+        body = _named(
+            getattr(module, kernel.kernel), declared(kernel.file, checkout)[kernel.kernel]
         )
-    except Exception as error:
+        return Functions(body, getattr(module, kernel.specification), located)
+    # A file that ends the run would pass for one that is right.
+    except (Exception, SystemExit) as error:
         raise KernelError(
             f"{kernel.id} ({kernel.file}): {located(error)}, while the file was loaded"
         ) from error
 
 
+def _named(function: Callable[..., None], function_declared: Function) -> Callable[..., None]:
+    """Let a function show the parameters of its ``def`` line, also behind a decorator."""
+
+    def called(*args: Any, **options: Any) -> None:
+        function(*args, **options)
+
+    by_position = (*function_declared.required, *function_declared.optional)
+    parameters = [Parameter(name, Parameter.POSITIONAL_OR_KEYWORD) for name in by_position]
+    options = Parameter("_options", Parameter.VAR_KEYWORD)
+    called.__name__ = function_declared.name
+    called.__signature__ = Signature([*parameters, options])  # type: ignore[attr-defined]
+    return called
+
+
 def blame(error: BaseException, file: str) -> str:
-    """Name the last line of ``file`` that an error passed through, and the error in one line."""
+    """Name the last line of ``file`` that an error passed through, and the error in one line.
+
+    An error that says nothing, such as that of a bare ``assert``, shows the line itself.
+    """
     name = Path(file).name
-    passed = [
-        f"{Path(frame.filename).name}:{frame.lineno}"
-        for frame in traceback.extract_tb(error.__traceback__)
-    ]
-    theirs = [place for place in passed if place.startswith(f"{name}:")]
-    said = (
-        f"{theirs[-1] if theirs else name}: {type(error).__name__}: {' '.join(str(error).split())}"
-    )
-    inside = theirs and passed[-1] != theirs[-1]
-    return f"{said} (raised in {passed[-1]})" if inside else said
+    passed = list(traceback.extract_tb(error.__traceback__))
+    theirs = [frame for frame in passed if Path(frame.filename).name == name]
+    where = _place(theirs[-1]) if theirs else name
+    what = " ".join(str(error).split())
+    if not what:
+        what = f"raised by `{theirs[-1].line}`" if theirs else "without a message"
+    said = f"{where}: {type(error).__name__}: {what}"
+    inside = theirs and _place(passed[-1]) != where
+    return f"{said} (raised in {_place(passed[-1])})" if inside else said
+
+
+def _place(frame: traceback.FrameSummary) -> str:
+    return f"{Path(frame.filename).name}:{frame.lineno}"
 
 
 def _parse(file: str, path: Path) -> ast.Module:
     if path.suffix != ".py":
         raise ConfigError(f"{file}: is no Python file; its name must end in .py")
     try:
-        return ast.parse(path.read_bytes(), filename=path.name)
+        text = path.read_bytes()
+        if b"\0" in text:
+            raise ConfigError("is no Python file: it holds a null byte; save it as UTF-8 text")
+        return ast.parse(text, filename=path.name)
     except OSError as error:
         raise ConfigError(
             f"cannot be read ({error.strerror}); give a path relative to the project folder, or an "
@@ -147,6 +174,8 @@ def _parse(file: str, path: Path) -> ast.Module:
         ) from None
     except SyntaxError as error:
         raise ConfigError(f"line {error.lineno}: {error.msg}") from None
+    except ConfigError:
+        raise
     except ValueError as error:
         raise ConfigError(f"is no Python file ({error})") from None
 

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 import yaml
 
+from pipeline.config.limits import most_shared
 from pipeline.config.load import load
 from pipeline.config.models import Config, Section
 from pipeline.config.readme import readme
@@ -183,6 +184,12 @@ def test_load__settings_cannot_be_changed_afterwards(given):
         ("lecture10.second_n", 128, "lecture10.second_n: given 128; must differ"),
         ("lecture10.large_n", 640, "lecture10.large_n: given 640; must be one of extrapolation.s"),
         ("kernels.k01_naive", {"bs": 24}, "kernels.k01_naive: its tile of 24 x 24 does not divide"),
+        (
+            "kernels.k08_banks_padded",
+            {"pad": 1_000_000_000},
+            "kernels.k08_banks_padded: with these options a block takes 32000008192 bytes of "
+            "shared memory; at most 232448 are allowed on any GPU",
+        ),
         ("kernels.k03_smem", {"bs": 24}, "k03_smem takes only multiples of 24"),
     ],
 )
@@ -215,6 +222,13 @@ def test_load__reports_everything_at_once(given):
         "lecture10.large_n",
     ]
     assert lines[0].startswith("configuration: 7 problems in config/config.yaml")
+
+
+@pytest.mark.parametrize("held", [None, "", "[1]", "x: {}", "x: {smem_per_block_max: 3}", "x: ["])
+def test_most_shared__a_broken_table_is_left_to_those_who_read_the_sheets(tmp_path, held):
+    if held is not None:
+        (tmp_path / "table.yaml").write_text(held)
+    assert most_shared(tmp_path / "table.yaml") is None
 
 
 def test_load__a_bad_entry_is_reported_once(given):

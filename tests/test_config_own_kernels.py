@@ -167,6 +167,8 @@ def test_load__order_is_that_of_the_configuration(loaded):
         ({"specification": "of_any"}, "defines of_any(*args); its parameters without a default"),
         ({"specification": "of_two"}, "plain(blk, x, out, n); it must take 5 arguments by posit"),
         ({"specification": "of_two"}, "(blk, x, y, output, n), and options by name after them"),
+        ({"specification": "plain"}, "own_kernels.mine.specification: given 'plain'; line 1 of"),
+        ({"specification": "two_inputs"}, "which looks like a kernel: its first argument is blk"),
         ({"kernel": "short"}, "line 5 of mine.py defines short(blk, x, out); it must take 4"),
         ({"kernel": "star"}, "defines star(blk, *args); it must take 4 arguments"),
         ({"options": {"pitch": 3}}, "own_kernels.mine.options.pitch: unknown option; allowed: no"),

@@ -1,7 +1,10 @@
 """Files of the user's own: read without running them, and loaded from where they lie."""
 
+from dataclasses import replace
+
 import pytest
 
+from pipeline.counting.own_check import check
 from pipeline.errors import ConfigError, KernelError
 from pipeline.kernels.own_kernel import OwnKernel
 from pipeline.user_file import declared, load
@@ -68,7 +71,7 @@ def test_declared__does_not_run_the_file(write, tmp_path):
     [
         ("def kernel(:\n", "mine.py", "line 1: "),
         ("x = 1\n", "mine.txt", "its name must end in .py"),
-        ("x = 1\0", "mine.py", "null bytes"),
+        ("x = 1\0", "mine.py", "it holds a null byte; save it as UTF-8 text"),
         ("import beside\n", "mine.py", "line 1 imports 'beside' from beside it"),
         ("\nfrom beside.deep import x\n", "mine.py", "line 2 imports 'beside.deep'"),
         ("def f():\n    import folder.inner\n", "mine.py", "line 2 imports 'folder.inner'"),
@@ -96,6 +99,30 @@ def test_load__gives_the_functions_of_a_file_that_is_nowhere_installed(write, tm
     assert found.kernel.__name__ == "kernel"
 
 
+def test_load__a_decorator_does_not_hide_the_names_of_the_arrays(write, tmp_path):
+    text = """\
+def noisy(function):
+    def inner(*args, **options):
+        return function(*args, **options)
+    return inner
+@noisy
+def kernel(blk, x, out, n, times=1, *, more=0):
+    blk.store(out, blk.tid, times * blk.load(x, blk.tid) + more)  # line 7
+def specification(x):
+    return 2 * x
+"""
+    kernel = replace(kernel_of(write(text)), block=(32,), tile=(32,), options={"times": 2})
+    found = load(kernel, tmp_path)
+    done = check(kernel, found, 32, 0)
+    assert done.compulsory_bytes == 2 * 32 * 4
+    assert (done.launched.loaded, done.launched.stored) == ({"x"}, {"out"})
+    wrong = replace(kernel, options={"times": 3, "more": 1})
+    with pytest.raises(
+        KernelError, match=r"wrong result: out\[0\] is .* stored last at mine.py:7:"
+    ):
+        check(wrong, found, 32, 0)
+
+
 def test_load__an_absolute_path_is_one(write, tmp_path):
     file = tmp_path / write("def kernel(): ...\ndef specification():\n    return 3\n")
     assert load(kernel_of(str(file)), tmp_path / "elsewhere").specification() == 3
@@ -114,6 +141,9 @@ def test_load__dataclasses_may_be_in_it(write, tmp_path):
     ("text", "said"),
     [
         ("x = 1\ny = x / 0\n", "mine.py:2: ZeroDivisionError: division by zero"),
+        ("import sys\nsys.exit(0)\n", "mine.py:2: SystemExit: 0"),
+        ("def f(x):\n    assert x > 3\nf(1)\n", "mine.py:2: AssertionError: raised by `assert x"),
+        ("x = 1\nraise RuntimeError\n", "mine.py:2: RuntimeError: raised by `raise RuntimeError`"),
         ("import no_such_module_anywhere\n", "mine.py:1: ModuleNotFoundError: "),
     ],
 )

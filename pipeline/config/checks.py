@@ -92,6 +92,18 @@ def whole_tiles(kernels: Mapping[str, Chosen], settings: Counting) -> Iterator[P
             )
 
 
+def shared_memory(kernels: Mapping[str, Chosen], most: int | None) -> Iterator[Problem]:
+    """Refuse blocks that no GPU has the shared memory for."""
+    for name, chosen in kernels.items():
+        if most is not None and chosen.launch.smem_bytes > most:
+            yield Problem(
+                f"kernels.{name}",
+                f"with these options a block takes {chosen.launch.smem_bytes} bytes of shared "
+                f"memory; at most {most} are allowed on any GPU (smem_per_block_max in "
+                f"data/compute_capabilities.yaml); choose smaller tiles or less padding",
+            )
+
+
 def extrapolated_sizes(
     kernels: Mapping[str, Chosen],
     own: Mapping[str, OwnEntry],
@@ -173,6 +185,7 @@ CHECKS: tuple[tuple[tuple[str, ...], Callable[..., Iterator[Problem]]], ...] = (
     (("counting",), counting),
     (("chosen", "counting"), kernel_sizes),
     (("chosen", "counting"), whole_tiles),
+    (("chosen", "most_shared"), shared_memory),
     (("chosen", "own", "counting", "extrapolation"), extrapolated_sizes),
     (("chosen", "hazards"), hazard_sizes),
     (("own", "counting"), own_sizes.counted_sizes),

@@ -8,6 +8,7 @@ from pydantic import TypeAdapter, ValidationError
 
 from pipeline.config import checks
 from pipeline.config.kernels import choose
+from pipeline.config.limits import most_shared
 from pipeline.config.models import Config
 from pipeline.config.own_kernels import choose_own
 from pipeline.config.problem import Problem, from_pydantic, missing, unknown
@@ -59,6 +60,7 @@ def load(
         values["own_kernels"] = values["own"]
         problems += found
     values["sheets"] = sheet_ids() if sheets is None else sheets
+    values["most_shared"] = most_shared()
     problems += checks.run(values)
     if problems:
         raise ConfigError(_message(problems))

@@ -89,6 +89,7 @@ def _choose_one(name: object, given: object, ladder: Sequence[str], checkout: Pa
     _require(_axis_problems(where, entry))
     _require(_function_problems(where, entry, there))
     kernel, specification = there[entry.kernel], there[entry.specification]
+    _require(_mixed_up(where, entry, kernel, specification))
     _require(_specification_problems(where, entry, specification))
     _require(_signature_problems(where, entry, kernel, specification))
     shapes = {one: entry.inputs.get(one, (SIZE, SIZE)) for one in specification.required}
@@ -123,6 +124,19 @@ def _function_problems(
                 f"given {shown(wanted)}; {entry.file} defines no such function; "
                 f"{nearest(wanted, tuple(there))}",
             )
+
+
+def _mixed_up(
+    where: tuple[str, ...], entry: OwnEntry, kernel: Function, specification: Function
+) -> Iterator[Problem]:
+    first = specification.required[:1]
+    if first and first in (("blk",), kernel.required[:1]):
+        yield Problem(
+            key_path((*where, "specification")),
+            f"given {shown(entry.specification)}; line {specification.line} of {entry.file} "
+            f"defines {specification}, which looks like a kernel: its first argument is "
+            f"{first[0]}; name the numpy function that gives what the output must hold",
+        )
 
 
 def _specification_problems(

@@ -1,5 +1,7 @@
 """Kernels of the user's own: what passes, what is said of everything else, and what is counted."""
 
+import sys
+
 import numpy as np
 import pytest
 import xarray as xr
@@ -217,6 +219,23 @@ def test_check__specification_must_give_numbers(given):
 def test_check__a_specification_that_gives_nothing_checks_nothing(given):
     assert "gives an empty array, of shape (" in failure(
         lambda blk, x, out, n: None, lambda x: given
+    )
+
+
+def test_check__a_kernel_that_ends_the_run_fails():
+    def kernel(blk, x, out, n):
+        sys.exit(0)
+
+    assert failure(kernel).endswith(f"{line(kernel, 1)}: SystemExit: 0")
+    assert "SystemExit" in failure(double, lambda x: sys.exit(0))
+
+
+def test_check__an_error_that_says_nothing_shows_its_line():
+    def kernel(blk, x, out, n):
+        raise RuntimeError
+
+    assert failure(kernel).endswith(
+        f"{line(kernel, 1)}: RuntimeError: raised by `raise RuntimeError`"
     )
 
 
