@@ -1,7 +1,8 @@
 """A batch of blocks: who the threads are, which of them are active, what they touch."""
 
+import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from typing import Any
 
 import numpy as np
@@ -19,6 +20,8 @@ from pipeline.simt.unknown import Unknown
 
 WIDTHS = (1, 2, 4)
 MAX_BYTES = 16
+MAX_INDEX = 2**61
+"""Largest part of an index, and largest span of its repeats: no sum of them wraps around."""
 Index = Any
 
 
@@ -61,17 +64,43 @@ class Batch:
         self._no_block = np.zeros((self.n_blocks, 1), np.int64)
         self._no_thread = np.zeros((1, self.n_threads), np.int64)
         self._mask = Mask.full(self.n_blocks, self.n_threads)
+        self._announced: list[int] = []
+
+    def where(self, condition: Any) -> AbstractContextManager[None]:
+        """Let only the threads for which ``condition`` holds run what follows."""
+        self._announced.append(sys._getframe(1).f_lineno)
+        return self._branch(condition)
 
     @contextmanager
-    def where(self, condition: Any) -> Iterator[None]:
-        """Let only the threads for which ``condition`` holds run what follows."""
+    def _branch(self, condition: Any) -> Iterator[None]:
+        """Narrow the mask within a ``with``."""
+        self._announced.pop()
         outer = self._mask
-        self._mask = outer.narrowed(condition)
+        self._mask = self._narrowed(condition)
         self._accounting.counters["divergent_branches"] += outer.divided_by(self._mask)
         try:
             yield
         finally:
             self._mask = outer
+
+    def _narrowed(self, condition: Any) -> Mask:
+        """Keep the active threads for which ``condition`` holds."""
+        return self._mask.narrowed(condition)
+
+    def finish(self) -> None:
+        """End the kernel.
+
+        Raises
+        ------
+        LaunchError
+            If a ``where`` was not entered by a ``with``: what follows it ran in all threads.
+        """
+        if self._announced:
+            lines = ", ".join(map(str, self._announced))
+            raise LaunchError(
+                f"blk.where in line {lines} of the kernel is no branch by itself; write "
+                f"'with blk.where(condition):'"
+            )
 
     # ---------- behind the instructions ----------
 
@@ -91,6 +120,11 @@ class Batch:
             )
         if repeat < 1 or step < 1:
             raise LaunchError(f"{source()}: repeat {repeat}, step {step} must be at least 1")
+        if repeat * step > MAX_INDEX:
+            raise LaunchError(
+                f"{source()}: {repeat} repeats in steps of {step}, which span more than "
+                f"{MAX_INDEX} elements"
+            )
         const, block, thread = self._parts(index)
         active = self._mask.active
         same = block is None and len(thread) == 1 and len(active) == 1
@@ -107,7 +141,10 @@ class Batch:
         LaunchError
             If it is not an integer per thread.
         """
+        if isinstance(index, int) and not isinstance(index, bool):
+            index = Lanes(index)
         if isinstance(index, Lanes):
+            _refuse_huge(index)
             return (
                 index.const,
                 None if index.block is None else index.block.array,
@@ -152,4 +189,17 @@ class Batch:
         return MisalignedError(
             f"{where}: vector access of width {width} to {array.name} at index {wrong}; the index "
             f"must be a multiple of {width}"
+        )
+
+
+def _refuse_huge(index: Lanes) -> None:
+    """Refuse an index of which a part is too large to be added to another."""
+    low = high = index.const
+    for part in (index.block, index.thread):
+        if part is not None:
+            low, high = min(low, part.low), max(high, part.high)
+    if low < -MAX_INDEX or high > MAX_INDEX:
+        raise LaunchError(
+            f"{source()}: an index of {index.bounds()[0]} to {index.bounds()[1]}; its parts must "
+            f"lie between {-MAX_INDEX} and {MAX_INDEX}"
         )

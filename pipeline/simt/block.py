@@ -18,10 +18,15 @@ from pipeline.simt.accounting import Accounting
 from pipeline.simt.batch import Index
 from pipeline.simt.blocks import Triple
 from pipeline.simt.hazards_fast import ATOMIC, LOAD, STORE
-from pipeline.simt.memory import GlobalArray, SharedArray
+from pipeline.simt.memory import GlobalArray, SharedArray, element_type
 from pipeline.simt.source import source
 from pipeline.simt.values import Memory, per_thread
 from pipeline.simt.warp_instructions import WarpInstructions
+from pipeline.simt.whole import whole
+
+MAX_SHARED_BYTES = 232_448
+"""Shared memory that a block can have where it can have most: 227 KiB, compute capability 9.0 (CUDA
+C++ guide, technical specifications). What one GPU allows is a matter of its occupancy."""
 
 COPY_BYTES = (4, 8, 16)
 """Bytes per thread that ``cp.async`` copies (PTX ISA, cp.async)."""
@@ -98,10 +103,32 @@ class Block(WarpInstructions):
     # ---------- memory ----------
 
     def shared(self, name: str, size: int, dtype: DTypeLike = np.float32) -> SharedArray:
-        """Declare a shared array of ``size`` elements (``__shared__``), one per block."""
-        if size < 1:
-            raise LaunchError(f"{source()}: shared array {name} has size {size}, allowed is 1 up")
-        array = SharedArray.allocate(name, self.n_blocks, size, dtype)
+        """Declare a shared array of ``size`` elements (``__shared__``), one per block.
+
+        Raises
+        ------
+        LaunchError
+            If the arrays of a block take more than ``MAX_SHARED_BYTES``, or the size is no positive
+            whole number.
+        """
+        try:
+            elements = whole(size)
+        except TypeError:
+            elements = 0
+        if elements < 1:
+            raise LaunchError(
+                f"{source()}: shared array {name} has size {size!r}, allowed are whole numbers "
+                f"from 1 on"
+            )
+        kind = element_type(f"shared array {name}", dtype)
+        taken = sum(array.size * array.flat.itemsize for array in self._shared)
+        if taken + elements * kind.itemsize > MAX_SHARED_BYTES:
+            raise LaunchError(
+                f"{source()}: shared array {name} of {elements} elements brings the shared memory "
+                f"of a block to {taken + elements * kind.itemsize} bytes, allowed are at most "
+                f"{MAX_SHARED_BYTES}"
+            )
+        array = self._allocate(name, elements, kind)
         self._shared.append(array)
         self._accounting.shared_memory(self._shared, self.n_blocks)
         return array
@@ -283,6 +310,10 @@ class Block(WarpInstructions):
             self._accounting.landed(access, array, self._blocks)
 
     # ---------- behind the instructions ----------
+
+    def _allocate(self, name: str, size: int, dtype: np.dtype[Any]) -> SharedArray:
+        """Make a shared array."""
+        return SharedArray.allocate(name, self.n_blocks, size, dtype)
 
     def _require_all(self, name: str) -> None:
         """Refuse an instruction in a branch that not all threads take."""

@@ -1,7 +1,5 @@
 """The block model without values: what a kernel would do, whatever its arrays hold."""
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -9,6 +7,8 @@ from numpy.typing import DTypeLike, NDArray
 
 from pipeline.simt.access import Access
 from pipeline.simt.block import Block
+from pipeline.simt.masks import Mask
+from pipeline.simt.memory import SharedArray
 from pipeline.simt.unknown import Unknown
 from pipeline.simt.values import Memory
 
@@ -28,6 +28,10 @@ class CountingBlock(Block):
     def zeros(self, *shape: int, dtype: DTypeLike = "f4") -> NDArray[Any]:
         """Return placeholders with ``shape`` values per thread."""
         return Unknown.of(shape, dtype)
+
+    def _allocate(self, name: str, size: int, dtype: np.dtype[Any]) -> SharedArray:
+        """Make a shared array without values."""
+        return SharedArray.without_values(name, self.n_blocks, size, dtype)
 
     def _multiply_add(self, left: NDArray[Any], right: NDArray[Any], total: NDArray[Any]) -> None:
         """Do nothing: sums are unknown as the products are."""
@@ -80,10 +84,9 @@ class UniformBlock(CountingBlock):
     Then one mask stands for all, and a grid costs hardly more than a block.
     """
 
-    @contextmanager
-    def where(self, condition: Any) -> Iterator[None]:
-        """Let only the threads for which ``condition`` holds run what follows."""
-        with super().where(condition):
-            if len(self._mask.active) > 1:
-                raise BlocksDifferError
-            yield
+    def _narrowed(self, condition: Any) -> Mask:
+        """Keep the active threads for which ``condition`` holds, if they are those of all."""
+        mask = super()._narrowed(condition)
+        if len(mask.active) > 1:
+            raise BlocksDifferError
+        return mask

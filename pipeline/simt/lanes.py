@@ -15,9 +15,43 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from pipeline.errors import LaunchError
+from pipeline.simt.source import source
+
 IntArray = NDArray[np.int64]
 Operator = Callable[[Any, Any], Any]
 _MOST_REMEMBERED = 64
+_INT64 = np.iinfo(np.int64)
+
+
+def branch_refused(where: str) -> LaunchError:
+    """Say that ``if`` cannot branch on a value per thread."""
+    return LaunchError(
+        f"{where}: a branch on a value per thread; write 'with blk.where(condition):', so that "
+        f"every thread takes its own side"
+    )
+
+
+def _refuse_beyond(low: int, high: int) -> None:
+    """Refuse arithmetic that would wrap around."""
+    if low < _INT64.min or high > _INT64.max:
+        raise LaunchError(
+            f"{source()}: arithmetic on a thread's numbers gives {low} to {high}, beyond 64-bit "
+            f"integers; where it should wrap around, use numpy.asarray(value).astype('u8')"
+        )
+
+
+class Truth(np.ndarray[Any, np.dtype[np.bool_]]):
+    """A truth value that stands for all threads of a batch.
+
+    A branch on it would depend on how many blocks run together, so there is none.
+    """
+
+    def __bool__(self) -> bool:
+        """Refuse to choose a side for all threads."""
+        if self.ndim:
+            raise branch_refused(source())
+        return bool(np.asarray(self))
 
 
 class Part:
@@ -36,11 +70,24 @@ class Part:
 
     def scaled(self, factor: int) -> Part:
         """Return the part times ``factor``."""
-        return self._recall((0, factor), None, lambda: self.array * factor)
+        return self._recall((0, factor), None, lambda: self._times(factor))
+
+    def _times(self, factor: int) -> IntArray:
+        ends = self.low * factor, self.high * factor
+        _refuse_beyond(min(ends), max(ends))
+        if self.low == self.high:
+            return np.full_like(self.array, ends[0])
+        return self.array * factor
 
     def plus(self, other: Part, sign: int) -> Part:
         """Return the part plus or minus ``other``."""
-        return self._recall((id(other), sign), other, lambda: self.array + sign * other.array)
+        return self._recall((id(other), sign), other, lambda: self._plus(other, sign))
+
+    def _plus(self, other: Part, sign: int) -> IntArray:
+        ends = other.low, other.high
+        least, most = ends if sign > 0 else (-ends[1], -ends[0])
+        _refuse_beyond(self.low + least, self.high + most)
+        return self.array + other.array if sign > 0 else self.array - other.array
 
     def _recall(
         self, key: tuple[int, int], other: Part | None, make: Callable[[], IntArray]
@@ -83,10 +130,21 @@ class Lanes:
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[Any]:
         """Add the parts up: (blocks, threads), or 1 along an axis on which nothing differs."""
+        _refuse_beyond(*self.bounds())
         total: Any = np.full((1, 1), self.const, np.int64)
         for part in (self.block, self.thread):
             total = total if part is None else total + part.array
         return np.asarray(total, dtype=dtype)
+
+    def __bool__(self) -> bool:
+        """Refuse to choose a side for all threads."""
+        raise branch_refused(source())
+
+    def bounds(self) -> tuple[int, int]:
+        """Return numbers that no thread's value is below or above."""
+        parts = self._parts()
+        low = self.const + sum(part.low for part in parts)
+        return low, self.const + sum(part.high for part in parts)
 
     def __repr__(self) -> str:
         """Show the parts."""
@@ -145,6 +203,8 @@ class Lanes:
         """
         left, right = np.asarray(self), np.asanyarray(other)
         value = op(right, left) if swap else op(left, right)
+        if type(value) is np.ndarray and value.dtype == np.bool_ and value.shape == (1, 1):
+            return value.view(Truth)
         if type(value) is not np.ndarray or value.dtype.kind != "i" or value.ndim != 2:
             return value
         if value.shape == (1, 1):
@@ -153,21 +213,31 @@ class Lanes:
             return Lanes(0, None, Part(value))
         return Lanes(0, Part(value), None) if value.shape[1] == 1 else value
 
+    def _divided(self, other: Any, op: Operator, swap: bool = False) -> Any:
+        """Divide whole numbers, of which none by zero."""
+        with np.errstate(divide="raise", invalid="raise"):
+            try:
+                return self._elementwise(other, op, swap)
+            except FloatingPointError:
+                raise LaunchError(
+                    f"{source()}: a thread divides by zero, which no GPU defines"
+                ) from None
+
     def __floordiv__(self, other: Any) -> Any:
         """Divide, rounding towards minus infinity."""
-        return self._elementwise(other, operator.floordiv)
+        return self._divided(other, operator.floordiv)
 
     def __rfloordiv__(self, other: Any) -> Any:
         """Divide ``other``, rounding towards minus infinity."""
-        return self._elementwise(other, operator.floordiv, swap=True)
+        return self._divided(other, operator.floordiv, swap=True)
 
     def __mod__(self, other: Any) -> Any:
         """Remainder with the sign of the divisor."""
-        return self._elementwise(other, operator.mod)
+        return self._divided(other, operator.mod)
 
     def __rmod__(self, other: Any) -> Any:
         """Remainder of ``other``."""
-        return self._elementwise(other, operator.mod, swap=True)
+        return self._divided(other, operator.mod, swap=True)
 
     def __truediv__(self, other: Any) -> Any:
         """Divide as float64."""
@@ -222,10 +292,9 @@ class Lanes:
     def _ordered(self, other: Any, op: Operator) -> Any:
         """Compare thread by thread, or once if all threads are on the same side of a number."""
         if isinstance(other, (int, np.integer)):
-            low = op(self.const + sum(part.low for part in self._parts()), other)
-            high = op(self.const + sum(part.high for part in self._parts()), other)
+            low, high = (op(end, other) for end in self.bounds())
             if low == high:
-                return np.full((1, 1), low)
+                return np.full((1, 1), low).view(Truth)
             if self.block is not None and self.thread is not None:
                 # Few values of the block part stand for many blocks.
                 values, place = np.unique(self.block.array[:, 0], return_inverse=True)

@@ -1,9 +1,11 @@
 """Run a kernel over its whole grid, batch by batch."""
 
 import inspect
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import product
+from pathlib import PurePath
 from typing import Any
 
 import numpy as np
@@ -15,13 +17,22 @@ from pipeline.simt.block import Block
 from pipeline.simt.blocks import Triple
 from pipeline.simt.counting_block import BlocksDifferError, CountingBlock, UniformBlock
 from pipeline.simt.hazards import Hazard
-from pipeline.simt.memory import GlobalArray
+from pipeline.simt.lanes import branch_refused
+from pipeline.simt.memory import GlobalArray, check_elements
+from pipeline.simt.source import innermost
 from pipeline.simt.traffic import StartAgainError, Traffic
+from pipeline.simt.whole import whole
 from pipeline.vocab.counters import COUNTERS
 
 MAX_THREADS = 1024
 """Threads per block that CUDA allows on every compute capability (CUDA C++ guide, technical
 specifications)."""
+
+MAX_BLOCK = (1024, 1024, 64)
+"""Threads per block along x, y and z that CUDA allows (same source)."""
+
+MAX_GRID = (2**31 - 1, 65_535, 65_535)
+"""Blocks per grid along x, y and z that CUDA allows (same source)."""
 
 BATCH_LANES = 32_768
 """Threads that run together: their registers and indices stay in a core's cache."""
@@ -91,8 +102,10 @@ def launch(
     Raises
     ------
     LaunchError
-        If a size is not positive, a block has more than 1024 threads, an array is not contiguous,
-        or the kernel stores to one that is read-only or shares a part of its memory with another.
+        If a size is not positive or larger than CUDA allows, the arguments are not those of the
+        kernel, an array is not contiguous or of a type that memory does not move, the kernel gives
+        something back, or it stores to an array that is read-only or, in a grid of several blocks,
+        shares a part of its memory with another (one block sees the memory as it is).
     """
     grid3, block3 = _sizes(grid, block)
     numbers = [np.arange(int(np.prod(grid3)), dtype=np.int64)]
@@ -161,7 +174,8 @@ def _run(
     batch = max(1, batch_lanes // threads)
     for numbers in regions:
         for first in range(0, len(numbers), batch):
-            kernel(front(accounting, grid, block, numbers[first : first + batch]), *arguments)
+            blk = front(accounting, grid, block, numbers[first : first + batch])
+            _run_batch(kernel, blk, arguments)
     blocks = sum(map(len, regions))
     accounting.counters["blocks"] += blocks
     accounting.counters["threads"] += blocks * threads
@@ -173,6 +187,29 @@ def _run(
         accounting.reached("gld", "gatom"),
         accounting.reached("gst", "gatom"),
     )
+
+
+def _run_batch(kernel: Callable[..., object], blk: Block, arguments: list[Any]) -> None:
+    """Run the blocks of one batch."""
+    try:
+        result = kernel(blk, *arguments)
+    except ValueError as error:
+        if "truth value of an array" in str(error):
+            raise branch_refused(innermost(error)) from None
+        raise
+    if result is not None:
+        raise LaunchError(
+            f"{_name(kernel)}: a kernel gives {type(result).__name__}, allowed is nothing (a "
+            f"kernel with yield would not even start); store results in arrays"
+        )
+    blk.finish()
+
+
+def _name(kernel: Callable[..., object]) -> str:
+    """Name a kernel by its file, its first line and its own name."""
+    code = getattr(kernel, "__code__", None)
+    name = str(getattr(kernel, "__name__", kernel))
+    return f"{PurePath(code.co_filename).name}:{code.co_firstlineno}: {name}" if code else name
 
 
 def _from_the_start(run: Callable[[], Launched], watches: list[Traffic]) -> Launched:
@@ -200,27 +237,44 @@ def _regions(grid: Triple) -> list[NDArray[np.int64]]:
 def _sizes(grid: int | tuple[int, ...], block: int | tuple[int, ...]) -> tuple[Triple, Triple]:
     """Complete and check the sizes of a launch."""
     grid3, block3 = _three("grid", grid), _three("block", block)
-    threads = int(np.prod(block3))
+    threads = math.prod(block3)
     if threads > MAX_THREADS:
         raise LaunchError(
             f"block {block3} has {threads} threads, allowed are at most {MAX_THREADS}; use smaller "
             f"blocks or more work per thread"
         )
+    for name, size, most in (("grid", grid3, MAX_GRID), ("block", block3, MAX_BLOCK)):
+        if any(axis > limit for axis, limit in zip(size, most, strict=True)):
+            raise LaunchError(
+                f"{name} {size} is larger than CUDA allows along x, y and z: at most {most}"
+            )
     return grid3, block3
 
 
 def _three(name: str, size: int | tuple[int, ...]) -> Triple:
     """Complete a size to three axes."""
-    given = (size,) if isinstance(size, int) else tuple(size)
-    if not 1 <= len(given) <= 3 or any(int(axis) != axis or axis < 1 for axis in given):
-        raise LaunchError(f"{name} {size} must be one to three positive integers")
-    x, y, z = (*given, 1, 1)[:3]
+    try:
+        given = tuple(size) if isinstance(size, (tuple, list, np.ndarray)) else (size,)
+        axes = tuple(whole(axis) for axis in given)
+    except TypeError:
+        axes = ()
+    if not 1 <= len(axes) <= 3 or any(axis < 1 for axis in axes):
+        raise LaunchError(f"{name} {size!r} must be one to three positive integers")
+    x, y, z = (*axes, 1, 1)[:3]
     return x, y, z
 
 
 def _arguments(kernel: Callable[..., None], args: tuple[Any, ...]) -> list[Any]:
     """Put numpy arrays into global memory, under the names that the kernel gives them."""
-    names = list(inspect.signature(kernel).parameters)[1:]
+    signature = inspect.signature(kernel)
+    try:
+        signature.bind(None, *args)
+    except TypeError as error:
+        raise LaunchError(
+            f"{_name(kernel)}{signature}: launched with {len(args)} arguments after the block: "
+            f"{error}"
+        ) from None
+    names = list(signature.parameters)[1:]
     names += [f"argument {i + 1}" for i in range(len(names), len(args))]
     return [
         GlobalArray(name, _flat(name, arg)) if isinstance(arg, np.ndarray) else arg
@@ -257,6 +311,7 @@ def _overlap(one: GlobalArray, other: GlobalArray) -> bool:
 
 def _flat(name: str, array: NDArray[Any]) -> NDArray[Any]:
     """View an array as one row, so that stores reach the caller's array."""
+    check_elements(f"array {name}", array.dtype)
     if not array.flags.c_contiguous:
         raise LaunchError(f"array {name} must be C-contiguous: pass numpy.ascontiguousarray of it")
     return array.reshape(-1)

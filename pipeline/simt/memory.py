@@ -16,13 +16,28 @@ ITEM_BYTES = (1, 2, 4, 8)
 """Element sizes that a load or store can move."""
 
 
-def bits_of(name: str, flat: NDArray[Any]) -> NDArray[Any]:
-    """View values as unsigned integers of their size: what memory moves, whatever they mean."""
-    if flat.itemsize not in ITEM_BYTES or flat.dtype.kind not in "biuf":
+def check_elements(name: str, dtype: np.dtype[Any]) -> None:
+    """Refuse a type of elements that memory does not move; ``name`` says what has it."""
+    if dtype.itemsize not in ITEM_BYTES or dtype.kind not in "biuf":
         raise LaunchError(
-            f"{source()}: {name} has elements of type {flat.dtype}; allowed are booleans, integers "
+            f"{source()}: {name} has elements of type {dtype}; allowed are booleans, integers "
             f"and floats of 8, 16, 32 or 64 bits"
         )
+
+
+def element_type(name: str, dtype: DTypeLike) -> np.dtype[Any]:
+    """Return a type of elements that memory moves; ``name`` says what has it."""
+    try:
+        kind = np.dtype(dtype)
+    except TypeError:
+        raise LaunchError(f"{source()}: {name} has elements of no numpy type: {dtype!r}") from None
+    check_elements(name, kind)
+    return kind
+
+
+def bits_of(name: str, flat: NDArray[Any]) -> NDArray[Any]:
+    """View values as unsigned integers of their size: what memory moves, whatever they mean."""
+    check_elements(name, flat.dtype)
     return flat.view(f"u{flat.itemsize}")
 
 
@@ -104,6 +119,12 @@ class SharedArray:
     def allocate(cls, name: str, blocks: int, size: int, dtype: DTypeLike) -> "SharedArray":
         """Make an array of ``size`` elements per block that nobody has written."""
         return cls(name, size, np.zeros(blocks * size, dtype), Watch(blocks, size))
+
+    @classmethod
+    def without_values(cls, name: str, blocks: int, size: int, dtype: DTypeLike) -> "SharedArray":
+        """Make an array whose values take no memory, for counting."""
+        flat = np.broadcast_to(np.zeros(1, dtype), (blocks * size,))
+        return cls(name, size, flat, Watch(blocks, size))
 
     @property
     def stride(self) -> int:

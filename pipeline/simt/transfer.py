@@ -39,8 +39,10 @@ def _all_fine(
             least = min(least, value)
             most = max(most, value)
             bits |= value
-    last = const + high + most + (repeat - 1) * step + width
-    return const + low + least >= 0 and last <= size and (bits & (width - 1)) == 0
+    # Nothing is added to an index, which may be as large as an integer can be.
+    allowed = size - width - (repeat - 1) * step
+    inside = const + low + least >= 0 and const + high + most <= allowed
+    return inside and (bits & (width - 1)) == 0
 
 
 @njit(cache=True, nogil=True)
@@ -61,7 +63,8 @@ def first_fault(
     const, block, thread, active, width, repeat, step
         The access, see :class:`pipeline.simt.access.Access`.
     size
-        Elements of the array; of one block's copy, if shared.
+        Elements of the array; of one block's copy, if shared. Neither ``repeat * step`` nor the
+        sum of the three parts of an index leaves 64-bit integers.
 
     Returns
     -------
@@ -71,15 +74,15 @@ def first_fault(
     if _all_fine(const, block, thread, size, width, repeat, step):
         return FINE
     threads = thread.shape[1]
+    allowed = size - width - (repeat - 1) * step
     for b in range(block.shape[0]):
         row = thread[b if thread.shape[0] > 1 else 0]
         lit = active[b if active.shape[0] > 1 else 0]
         for t in range(threads):
             if lit[t]:
-                for r in range(repeat):
-                    index = const + block[b, 0] + row[t] + r * step
-                    if index < 0 or index + width > size or index % width != 0:
-                        return b * threads + t
+                index = const + block[b, 0] + row[t]
+                if index < 0 or index > allowed or index % width != 0 or step % width != 0:
+                    return b * threads + t
     return FINE
 
 
