@@ -124,17 +124,25 @@ def load(kernel: OwnKernel, checkout: Path = CHECKOUT) -> Functions:
         ) from error
 
 
-def _named(function: Callable[..., None], function_declared: Function) -> Callable[..., None]:
+def _named(function: Callable[..., None], declared_as: Function) -> Callable[..., None]:
     """Let a function show the parameters of its ``def`` line, also behind a decorator."""
 
     def called(*args: Any, **options: Any) -> None:
         function(*args, **options)
 
-    by_position = (*function_declared.required, *function_declared.optional)
-    parameters = [Parameter(name, Parameter.POSITIONAL_OR_KEYWORD) for name in by_position]
-    options = Parameter("_options", Parameter.VAR_KEYWORD)
-    called.__name__ = function_declared.name
-    called.__signature__ = Signature([*parameters, options])  # type: ignore[attr-defined]
+    either, named = Parameter.POSITIONAL_OR_KEYWORD, Parameter.KEYWORD_ONLY
+    parameters = [
+        *(Parameter(name, either) for name in declared_as.required),
+        *(Parameter(name, either, default=...) for name in declared_as.optional),
+        *([Parameter("args", Parameter.VAR_POSITIONAL)] if declared_as.any_position else []),
+        *(
+            Parameter(name, named, default=Parameter.empty if must else ...)
+            for name, must in declared_as.keywords.items()
+        ),
+        *([Parameter("options", Parameter.VAR_KEYWORD)] if declared_as.any_keyword else []),
+    ]
+    called.__name__ = called.__qualname__ = declared_as.name
+    called.__signature__ = Signature(parameters)  # type: ignore[attr-defined]
     return called
 
 
