@@ -142,6 +142,17 @@ def test_caption__names_kernels_that_failed():
     assert said.endswith("Not shown, because they failed their check: racy, wrong.")
 
 
+def test_caption__names_kernels_that_fit_on_no_gpu():
+    occupancy = stores()["occupancy"].copy(deep=True)
+    occupancy["smem_bytes"].loc["transpose_tiled"] = 327_680
+    occupancy["blocks_per_sm"].loc["transpose_tiled"] = 0
+    occupancy["limited_by"].loc["transpose_tiled"] = "shared"
+    assert caption(occupancy=occupancy).endswith(
+        " transpose_tiled fits on no GPU: a block takes 327680 bytes of shared memory, at most "
+        "232448 are allowed."
+    )
+
+
 def test_caption__numbers_are_computed():
     typed = re.sub(r"\{[^}]*\}", "", own_kernels.ARTIFACT.caption + own_kernels.ARTIFACT.reading)
     assert not re.findall(r"\d", typed)

@@ -9,6 +9,7 @@ from pipeline import units
 from pipeline.artifacts import marks, style
 from pipeline.artifacts.artifact import Artifact
 from pipeline.artifacts.ladder import by_kernel
+from pipeline.counting.own_fit import unfit
 from pipeline.render.column import Column
 from pipeline.timing.resources import RESOURCES
 
@@ -22,7 +23,7 @@ ARTIFACT = Artifact(
         "bandwidth is DRAM traffic over that time, if every array passes once for each way it is "
         "used. A request is one load or store of a warp: the closer its lanes lie together, the "
         "fewer sectors it touches. Shared-memory wavefronts beyond the ideal are bank conflicts. "
-        "{story} {failed}"
+        "{story} {failed}{unfit}"
     ),
     reading=(
         "Time each resource alone would take, the binding one in colour, on {gpu_names}; one "
@@ -125,7 +126,7 @@ def facts(
     gpu: str,
     large_n: int,
 ) -> dict[str, float | str]:
-    """Compare the slowest kernel with the fastest, and name those that failed.
+    """Compare the slowest kernel with the fastest, and name those that failed or do not fit.
 
     Parameters
     ----------
@@ -148,6 +149,7 @@ def facts(
         "failed": f"Not shown, because they failed their check: {failed}."
         if failed
         else "All kernels passed their check.",
+        "unfit": "".join(f" {one} {text}." for one, text in unfit(occupancy, gpus).items()),
     }
 
 

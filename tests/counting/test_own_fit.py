@@ -1,0 +1,51 @@
+"""Kernels that are right and do not fit: which GPUs, and which limit."""
+
+from pathlib import Path
+
+import pytest
+
+from pipeline.counting.own_fit import unfit
+from pipeline.hardware.gpus import gpus
+from pipeline.hardware.occupancy import ladder_occupancy
+from pipeline.hardware.sheet import load_sheets
+from pipeline.kernels.launches import FACTS, launches
+
+SHEETS = Path(__file__).parents[2] / "data/gpus"
+CARDS = gpus(load_sheets(SHEETS, ("rtx_a6000", "h100_sxm")))
+
+
+def said(**facts):
+    given = dict.fromkeys(FACTS, 32) | {"smem_bytes": 0, "kernel_number": 1, "kernel_label": "x"}
+    occupancy = ladder_occupancy(launches({"mine": given | facts}), CARDS)
+    return unfit(occupancy, CARDS)
+
+
+def test_unfit__says_nothing_of_kernels_that_fit():
+    assert said() == {}
+
+
+@pytest.mark.parametrize(
+    ("facts", "text"),
+    [
+        (
+            {"smem_bytes": 327_680},
+            "fits on no GPU: a block takes 327680 bytes of shared memory, at most 232448 are",
+        ),
+        (
+            {"threads_per_block": 1024, "registers_per_thread": 255},
+            "fits on no GPU: a block of 1024 threads takes 255 registers for each, and may hold "
+            "65536 in all",
+        ),
+        (
+            {"smem_bytes": 120_000},
+            "does not fit on rtx_a6000: a block takes 120000 bytes of shared memory, at most 10137",
+        ),
+    ],
+)
+def test_unfit__names_the_limit(facts, text):
+    assert said(**facts)["mine"].startswith(text)
+
+
+def test_unfit__names_every_limit():
+    both = said(smem_bytes=327_680, threads_per_block=1024, registers_per_thread=255)["mine"]
+    assert "65536 in all and a block takes 327680 bytes" in both
