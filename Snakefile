@@ -90,6 +90,7 @@ rule all:
         rules.lecture11.input,
         rules.own.input,
         rules.gpus.output,
+        rules.gpu_limits.output,
         rules.measured.output,
         rules.counts.output,
         rules.hazards.output,

@@ -50,8 +50,9 @@ def test_occupancy_figures__are_plain_and_hold_nothing_else(sheets):
     values = parameters.occupancy_figures(sheets)
     assert is_plain(values)
     figures = xr.Dataset.from_dict(values)
-    assert set(figures.variables) == {"gpu", *OCCUPANCY_FIGURES}
-    assert figures.equals(gpus(sheets)[list(OCCUPANCY_FIGURES)].reset_coords(drop=True))
+    assert set(figures.variables) == {"gpu", "gpu_name", *OCCUPANCY_FIGURES}
+    expected = gpus(sheets)[list(OCCUPANCY_FIGURES)].drop_vars("compute_capability")
+    assert figures.equals(expected)
 
 
 def test_launch_values__are_plain_and_follow_the_options():
@@ -88,6 +89,7 @@ def test_artifact__needs_stores_and_settings_that_there_are(config, lecture, art
             "counts",
             "extrapolation",
             "gpus",
+            "gpu_limits",
             "hazards",
             "measured",
             "occupancy",

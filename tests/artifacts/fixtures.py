@@ -301,6 +301,7 @@ STORES = {
     "validation": validation,
     "counters_measured": counters_measured,
     "gpus": gpus,
+    "gpu_limits": gpus,
     "counts": counts,
     "hazards": hazards,
     "extrapolation": extrapolation,

@@ -266,7 +266,7 @@ def one_kernel_is_not_simulated_at_the_small_size(name, dataset):
 
 CHANGES = {
     one_kernel: {"counts", "occupancy", "extrapolation", "predictions"},
-    one_gpu: {"gpus", "occupancy", "predictions"},
+    one_gpu: {"gpus", "gpu_limits", "occupancy", "predictions"},
     nothing_published: {"measured", "validation"},
     one_kernel_does_not_fit: {"predictions"},
     one_kernel_is_not_simulated_at_the_small_size: {"counts"},

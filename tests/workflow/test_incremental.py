@@ -26,6 +26,12 @@ READ_BY = {
     "extrapolation": {"predictions"},
     "occupancy": {"predictions"},
     "gpus": {"predictions", "validation", "own_predictions"},
+    "gpu_limits": {
+        "occupancy",
+        "counters_measured",
+        "own_occupancy",
+        *(f"own_check {kernel}" for kernel in OWN),
+    },
     "measured": {"validation"},
     "own_simulate": {"own_counts"},
     "own_counts": {"own_extrapolation", "own_occupancy"},
@@ -149,7 +155,8 @@ def test_clock__of_one_gpu_reruns_predictions_and_what_shows_them(built):
         planned = built.planned()
     assert planned == behind("gpus")
     assert "predictions" in planned
-    assert not any(job.startswith(("simulate", "counts", "occupancy")) for job in planned)
+    kept = ("simulate", "counts", "occupancy", "table lecture10 occupancy", "gpu_limits")
+    assert not any(job.startswith(kept) for job in planned)
 
 
 def test_occupancy_figure__of_one_gpu_reruns_occupancy_and_what_shows_it(built):
@@ -159,7 +166,7 @@ def test_occupancy_figure__of_one_gpu_reruns_occupancy_and_what_shows_it(built):
     changed = re.sub(r"(max_blocks_per_sm:\s*\{?\s*value: )\d+", r"\g<1>16", tail, count=1)
     assert changed != tail
     with built.edited(name, table, f'{head}"9.0"{changed}'):
-        assert built.planned() == behind("gpus", "occupancy", "counters_measured", "own_occupancy")
+        assert built.planned() == behind("gpus", "gpu_limits")
 
 
 def test_kernel__body_of_k05_is_counted_again_and_no_other(built):
@@ -242,7 +249,7 @@ def test_code__an_edit_reruns_its_users_alone(built, name, jobs):
         ({"lecture10": {"large_n": 1024}}, sharing("large_n")),
         (
             {"gpus": ["rtx_a6000", "h100_sxm", "a100_sxm_40gb"]},
-            behind("gpus", "occupancy", "counters_measured", "own_occupancy"),
+            behind("gpus", "gpu_limits"),
         ),
     ],
     ids=[
@@ -321,5 +328,5 @@ def test_versions__are_in_every_rule(built):
     ):
         planned = built.planned()
     every_job = {job for job, _ in artifacts()} | counted(*KERNELS, *OWN)
-    stores = ("gpus", "measured", "hazards", "occupancy", "counts", "own_counts", *MODELLED)
+    stores = ("gpus", "gpu_limits", "measured", "hazards", "counts", "own_counts", *MODELLED)
     assert planned == every_job | behind(*stores)

@@ -16,8 +16,25 @@ rule gpus:
         "../scripts/gpus.py"
 
 
-# Not from gpus.zarr: a new clock or bandwidth changes that store, and no occupancy.
+# Apart from gpus.zarr: a new clock or bandwidth changes that store, and no occupancy.
+rule gpu_limits:
+    output:
+        directory("results/gpu_limits.zarr"),
+    log:
+        "logs/gpu_limits.log",
+    conda:
+        "../../environment.yml"
+    params:
+        gpus=parameters.occupancy_figures(SHEETS),
+        code=code_digest("workflow/scripts/gpu_limits.py"),
+        versions=library_versions(),
+    script:
+        "../scripts/gpu_limits.py"
+
+
 rule occupancy:
+    input:
+        gpus="results/gpu_limits.zarr",
     output:
         directory("results/occupancy.zarr"),
     log:
@@ -25,7 +42,6 @@ rule occupancy:
     conda:
         "../../environment.yml"
     params:
-        gpus=parameters.occupancy_figures(SHEETS),
         launches=parameters.launch_values(SETTINGS.kernels),
         code=code_digest("workflow/scripts/occupancy.py"),
         versions=library_versions(),

@@ -21,7 +21,8 @@ rule measured:
 # of their own, and hardware has a rule of its own.
 rule counters_measured:
     input:
-        "data/measured/nsight_counters_a100.csv",
+        measured="data/measured/nsight_counters_a100.csv",
+        gpus="results/gpu_limits.zarr",
     output:
         directory("results/counters_measured.zarr"),
     log:
@@ -29,7 +30,6 @@ rule counters_measured:
     conda:
         "../../environment.yml"
     params:
-        gpus=parameters.occupancy_figures(SHEETS),
         code=code_digest("workflow/scripts/counters_measured.py"),
         versions=library_versions(),
     script:

@@ -37,7 +37,8 @@ rule own_simulate:
 
 rule own_check:
     input:
-        "results/simulated/own/{own}.zarr",
+        counts="results/simulated/own/{own}.zarr",
+        gpus="results/gpu_limits.zarr",
     output:
         "results/own/checks/{own}.txt",
     log:
@@ -45,6 +46,9 @@ rule own_check:
     conda:
         "../../environment.yml"
     params:
+        launches=lambda wildcards: parameters.own_launch_values(
+            {wildcards.own: SETTINGS.own_kernels[wildcards.own]}
+        ),
         code=code_digest("workflow/scripts/own_check.py"),
         versions=library_versions(),
     script:
@@ -88,7 +92,8 @@ use rule extrapolation as own_extrapolation with:
 # From the counts as well: shared memory is what the kernels declared when they ran.
 rule own_occupancy:
     input:
-        "results/own/counts.zarr",
+        counts="results/own/counts.zarr",
+        gpus="results/gpu_limits.zarr",
     output:
         directory("results/own/occupancy.zarr"),
     log:
@@ -96,7 +101,6 @@ rule own_occupancy:
     conda:
         "../../environment.yml"
     params:
-        gpus=parameters.occupancy_figures(SHEETS),
         launches=parameters.own_launch_values(SETTINGS.own_kernels),
         code=code_digest("workflow/scripts/own_occupancy.py"),
         versions=library_versions(),

@@ -2,14 +2,12 @@
 
 from pathlib import Path
 
-import xarray as xr
-
 from pipeline import runlog, store
 from pipeline.counting.measured_counters import compare_counters
 from pipeline.measured import nsight_counters
 
 runlog.start(snakemake.log[0])
 
-gpus = xr.Dataset.from_dict(snakemake.params.gpus)
-measured = nsight_counters(Path(snakemake.input[0]))
+gpus = store.read(snakemake.input.gpus)
+measured = nsight_counters(Path(snakemake.input.measured))
 store.write(compare_counters(measured, gpus), snakemake.output[0])

@@ -24,7 +24,7 @@ ARTIFACT = Artifact(
         "more wavefronts than their addresses need. {equal} of {total} values are equal; the last "
         "column says where the others differ."
     ),
-    needs={"comparison": "counters_measured", "gpus": "gpus"},
+    needs={"comparison": "counters_measured", "gpus": "gpu_limits"},
 )
 
 

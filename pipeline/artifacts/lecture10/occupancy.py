@@ -31,7 +31,7 @@ ARTIFACT = Artifact(
         "Curves: occupancy of a block without shared memory, by registers per thread; GPUs with "
         "the same limits share one. Marks: the kernels with that many threads per block."
     ),
-    needs={"occupancy": "occupancy", "gpus": "gpus"},
+    needs={"occupancy": "occupancy", "gpus": "gpu_limits"},
     parameters=("shown_gpus",),
 )
 COLUMNS = (
