@@ -4,7 +4,7 @@ import csv
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Annotated, TypeVar
+from typing import Annotated, Any, TypeVar
 
 import numpy as np
 import xarray as xr
@@ -15,9 +15,11 @@ from pipeline.vocab.measured import MEASURED, PROFILED
 from pipeline.vocab.variable import annotate
 
 Id = Annotated[str, Field(pattern=r"^[a-z0-9_]+$")]
-Size = Annotated[int, Field(gt=0)]
+# No matrix has more rows than an index of 32 bits can tell apart: more is a slip of the pen.
+Size = Annotated[int, Field(gt=0, le=2**31)]
 SizeIfKnown = Annotated[Size | None, BeforeValidator(lambda text: text or None)]
 
+_LONGEST_SHOWN = 60
 _NAMES = {"gflops": "measured_gflops", "threads": "threads_per_block"}
 _MAY_BE_MISSING = ("bm", "bn", "bk", "wm", "wn", "wniter", "tm", "tn", "threads")
 
@@ -158,15 +160,18 @@ def _lines(path: Path, expected: list[str]) -> Iterator[tuple[int, dict[str, str
         for number, line in enumerate(text.split("\n"), start=1)
         if line.strip() and not line.startswith("#")
     ]
-    rows = csv.reader([line for _, line in numbered])
-    header = next(rows, [])
+    numbers = [number for number, _ in numbered]
+    for number, line in numbered:
+        if "\0" in line:
+            raise DataError(f"{path}, line {number}: holds a null byte; save the table as text")
+    rows = _split(path, numbers, csv.reader([line for _, line in numbered]))
+    _, header = next(rows, (0, []))
     if header != expected:
         raise DataError(
             f"{path}: the columns are {', '.join(header) or 'missing'}; "
             f"they must be {', '.join(expected)}"
         )
-    for values in rows:
-        number = numbered[rows.line_num - 1][0]
+    for number, values in rows:
         if len(values) != len(expected):
             raise DataError(
                 f"{path}, line {number}: {len(values)} values, but there are {len(expected)} "
@@ -175,12 +180,32 @@ def _lines(path: Path, expected: list[str]) -> Iterator[tuple[int, dict[str, str
         yield number, dict(zip(expected, values, strict=True))
 
 
+def _split(path: Path, numbers: list[int], rows: Any) -> Iterator[tuple[int, list[str]]]:
+    """Yield line number and fields of every row of a csv reader."""
+    while True:
+        try:
+            values = next(rows)
+        except StopIteration:
+            return
+        except csv.Error as error:
+            line = numbers[min(rows.line_num, len(numbers)) - 1]
+            raise DataError(
+                f"{path}, line {line}: cannot be taken apart ({error}); is a double quote missing?"
+            ) from error
+        yield numbers[rows.line_num - 1], values
+
+
 def _row(path: Path, line: int, fields: dict[str, str], kind: type[R]) -> R:
     try:
         return kind.model_validate(fields)
     except ValidationError as error:
         first = error.errors(include_url=False)[0]
         raise DataError(
-            f"{path}, line {line}, column {first['loc'][0]}: {first['input']!r} is not allowed; "
-            f"{first['msg'][0].lower()}{first['msg'][1:]}"
+            f"{path}, line {line}, column {first['loc'][0]}: {_shown(first['input'])} is not "
+            f"allowed; {first['msg'][0].lower()}{first['msg'][1:]}"
         ) from error
+
+
+def _shown(value: object) -> str:
+    text = repr(value)
+    return text if len(text) <= _LONGEST_SHOWN else f"{text[:_LONGEST_SHOWN]}..."

@@ -88,6 +88,8 @@ def open_results(folder: str | Path = "results") -> xr.DataTree:
 
     ``results/predictions.zarr`` becomes the node ``predictions`` and ``results/decode/ledger.zarr``
     the node ``decode/ledger``. Coordinates are loaded, variables are read when they are used.
+    A damaged chunk shows only then, as an error of the decoder (``RuntimeError`` or ``ValueError``)
+    that names no store; :func:`read` of each store says which one it is.
 
     Raises
     ------
@@ -141,6 +143,11 @@ def _check_complete(path: Path) -> None:
 
 
 def _broken(path: Path, why: str) -> DataError:
+    if not (path.is_dir() and path.suffix == ".zarr"):
+        return DataError(
+            f"{path}: this is no store ({why}); a store is a folder whose name ends in .zarr, such "
+            f"as results/counts.zarr"
+        )
     return DataError(
         f"{path}: this is not a whole store ({why}); delete the folder and make it again with "
         f"`snakemake {path}`"

@@ -291,6 +291,27 @@ def test_read__refuses_a_damaged_store(tmp_path, damage):
         store.read(tmp_path / "a.zarr")
 
 
+@pytest.mark.parametrize("name", ["a.txt", "a.zarr", "folder"])
+def test_read__nothing_that_is_no_store_is_to_be_deleted(tmp_path, name):
+    if name == "folder":
+        (tmp_path / name).mkdir()
+    else:
+        (tmp_path / name).write_text("important")
+    with pytest.raises(DataError, match="this is no store") as caught:
+        store.read(tmp_path / name)
+    assert "delete" not in str(caught.value)
+
+
+def test_open_results__a_damaged_chunk_shows_when_it_is_used_and_read_names_the_store(tmp_path):
+    store.write(example(), tmp_path / "a.zarr")
+    truncate_chunk(tmp_path / "a.zarr")
+    tree = store.open_results(tmp_path)
+    with pytest.raises((RuntimeError, ValueError)):
+        tree["a"].t.compute()
+    with pytest.raises(DataError, match=r"a\.zarr: this is not a whole store"):
+        store.read(tmp_path / "a.zarr")
+
+
 def test_read__gives_a_dataset_in_memory_that_can_be_written_again(tmp_path):
     store.write(example().chunk(kernel=1), tmp_path / "a.zarr")
     back = store.read(tmp_path / "a.zarr")
