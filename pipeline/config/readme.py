@@ -27,6 +27,14 @@ Change a value in the file, or for one run only:
 `my.yaml` needs only the keys that differ. Lists are replaced as a whole, groups are merged; a
 kernel is left out with `false`. Whatever a change does not touch is not made again. A mistake is
 reported before anything runs, with the key, what was given and what is allowed.
+
+A value inside a group is given with its group, and a space after each colon: `counting.seed=7` is
+refused by Snakemake itself, with `Invalid config definition`. So is a file after `--configfile`
+that is not there (`FileNotFoundError`), not UTF-8 (`UnicodeDecodeError`) or no YAML (`Config file
+is not valid JSON or YAML`): Snakemake reads it before this project does.
+
+When a run was killed, the next one says that the folder is locked. Make sure that none is running,
+then run `snakemake --unlock` once.
 """
 
 
