@@ -208,8 +208,11 @@ def _require_hits(samples: Samples, nodes: Sequence[int], checks: Sequence[int])
         f"{counted[row, column]}, but the polynomial of degree three through sizes "
         f"{listed(nodes)} gives {_shown(predicted[row, column])} "
         f"({len(missed)} of {predicted.size} checked counts miss). The counter is no such "
-        f"polynomial on these sizes: some are not multiples of the kernel's tile, or rows of the "
-        f"matrices do not all start on a 128-byte line. Simulate multiples of the tile and of 32"
+        f"polynomial on these sizes. Either some sizes are no multiples of the kernel's tile, or "
+        f"rows of its arrays do not all start on a 128-byte line: then give multiples of the tile "
+        f"and of 32. Or the kernel does what no polynomial in n follows, such as a loop that "
+        f"doubles its counter, a division of n that rounds, or a branch on data: then it can be "
+        f"counted at single sizes, and not be carried to others"
     )
 
 

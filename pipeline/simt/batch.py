@@ -12,7 +12,8 @@ from pipeline.errors import LaunchError, MisalignedError, ModelError, OutOfRange
 from pipeline.simt.access import Access
 from pipeline.simt.accounting import Accounting
 from pipeline.simt.blocks import Blocks, Triple
-from pipeline.simt.lanes import Lanes, Part
+from pipeline.simt.hazards import barriers
+from pipeline.simt.lanes import MAX_INDEX, Lanes, Part
 from pipeline.simt.masks import Mask
 from pipeline.simt.memory import GlobalArray, SharedArray
 from pipeline.simt.source import source
@@ -20,8 +21,6 @@ from pipeline.simt.unknown import Unknown
 
 WIDTHS = (1, 2, 4)
 MAX_BYTES = 16
-MAX_INDEX = 2**61
-"""Largest part of an index, and largest span of its repeats: no sum of them wraps around."""
 Index = Any
 
 
@@ -180,7 +179,8 @@ class Batch:
         outside = [index for index in tried if index < 0 or index + width > array.size]
         where = (
             f"{source()}: block {self._blocks.index_at(row)}, thread {thread} "
-            f"(warp {thread // 32}, lane {thread % 32})"
+            f"(warp {thread // 32}, lane {thread % 32}), after "
+            f"{barriers(int(self._blocks.epoch[row]))}"
         )
         if outside:
             what = f"index {outside[0]}" if width == 1 else f"{width} elements at {outside[0]}"
@@ -194,11 +194,9 @@ class Batch:
 
 def _refuse_huge(index: Lanes) -> None:
     """Refuse an index of which a part is too large to be added to another."""
-    low = high = index.const
-    for part in (index.block, index.thread):
-        if part is not None:
-            low, high = min(low, part.low), max(high, part.high)
-    if low < -MAX_INDEX or high > MAX_INDEX:
+    fits = -MAX_INDEX <= index.const <= MAX_INDEX
+    fits = fits and (index.block is None or index.block.is_index)
+    if not fits or not (index.thread is None or index.thread.is_index):
         raise LaunchError(
             f"{source()}: an index of {index.bounds()[0]} to {index.bounds()[1]}; its parts must "
             f"lie between {-MAX_INDEX} and {MAX_INDEX}"

@@ -13,13 +13,14 @@ class Collisions(NamedTuple):
     ----------
     colliding : (1 or blocks,)
         Blocks in which two threads do; a single row stands for all blocks.
-    row, thread, offset
-        The first such block, the second of two threads in it, and their offset.
+    row, thread, other, offset
+        The first such block, the later and the earlier of two threads in it, and their offset.
     """
 
     colliding: NDArray[np.bool_]
     row: int
     thread: int
+    other: int
     offset: int
 
 
@@ -47,4 +48,6 @@ def collisions(thread: NDArray[np.int64], active: NDArray[np.bool_]) -> Collisio
     row = int(np.flatnonzero(colliding)[0])
     _, first = np.unique(offset[row], return_index=True)
     later = int(np.setdiff1d(np.arange(offset.shape[1]), first)[0])
-    return Collisions(colliding, row, later, int(offset[row, later]))
+    place = int(offset[row, later])
+    earlier = int(np.flatnonzero(offset[row] == place)[0])
+    return Collisions(colliding, row, later, earlier, place)

@@ -40,6 +40,7 @@ def note_collision(
         blocks,
         found.row,
         found.thread // WARP,
+        found.other // WARP,
         array=name,
         index=int(access.const + access.block[found.row, 0]) + found.offset,
     )

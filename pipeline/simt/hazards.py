@@ -60,6 +60,11 @@ _EXPLAINED = {
 }
 
 
+def barriers(interval: int) -> str:
+    """Say how many barriers a block had passed."""
+    return "1 barrier" if interval == 1 else f"{interval} barriers"
+
+
 @dataclass(frozen=True)
 class Hazard:
     """The first offender of one kind at one instruction.
@@ -102,10 +107,9 @@ class Hazard:
             other = f"warp {self.other_warp}"
         places = {INACTIVE_LANE: f"lane {self.index}", DIVERGENT_BARRIER: "a barrier"}
         where = places.get(self.kind, f"{self.array}[{self.index}]")
-        barriers = "1 barrier" if self.interval == 1 else f"{self.interval} barriers"
         return (
             f"{self.kind} at {self.source}: block {self.block}, warp {self.warp}, {where}, after "
-            f"{barriers}: {_EXPLAINED[self.kind].format(other=other)}"
+            f"{barriers(self.interval)}: {_EXPLAINED[self.kind].format(other=other)}"
         )
 
 

@@ -142,6 +142,7 @@ def test_access__errors_name_line_block_thread_and_array(index, width, error, te
     assert "test_block.py:" in str(raised.value)
     if error is not LaunchError:
         assert "block (1, 0, 0)" in str(raised.value)
+        assert ", after 0 barriers: " in str(raised.value)
     assert isinstance(raised.value, IndexError if error is OutOfRangeError else ValueError)
 
 
@@ -184,6 +185,7 @@ def test_shared__a_store_by_two_lanes_to_one_address_is_reported():
     assert launched.counters["race_count"] == 6
     assert [hazard.array for hazard in launched.hazards] == ["tile", "data"]
     assert "which one stays is open" in str(launched.hazards[1])
+    assert [(hazard.warp, hazard.other_warp) for hazard in launched.hazards] == [(0, 0), (0, 0)]
 
 
 def test_sync__in_a_divergent_branch_is_reported_and_between_blocks_is_not():
