@@ -23,6 +23,7 @@ from pipeline.simt.source import source
 from pipeline.simt.values import Memory, per_thread
 from pipeline.simt.warp_instructions import WarpInstructions
 from pipeline.simt.whole import whole
+from pipeline.simt.wide import declared
 
 MAX_SHARED_BYTES = 232_448
 """Shared memory that a block can have where it can have most: 227 KiB, compute capability 9.0 (CUDA
@@ -50,7 +51,7 @@ class Block(WarpInstructions):
 
     def zeros(self, *shape: int, dtype: DTypeLike = np.float32) -> NDArray[Any]:
         """Return zeroed registers, (block, thread, *shape)."""
-        return np.zeros((self.n_blocks, self.n_threads, *shape), dtype)
+        return declared(np.zeros((self.n_blocks, self.n_threads, *shape), dtype))
 
     def ffma(self, a: Any, b: Any, total: NDArray[Any]) -> None:
         """Add every product of a thread's ``a`` and ``b`` to its accumulators, in place.

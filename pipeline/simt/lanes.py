@@ -21,6 +21,8 @@ from pipeline.simt.source import source
 IntArray = NDArray[np.int64]
 Operator = Callable[[Any, Any], Any]
 _MOST_REMEMBERED = 64
+MAX_INDEX = 2**61
+"""Largest part of an index, and largest span of its repeats: no sum of them wraps around."""
 _INT64 = np.iinfo(np.int64)
 
 
@@ -61,11 +63,12 @@ class Part:
     arithmetic, and lets accounting recognise an access pattern that it has counted before.
     """
 
-    __slots__ = ("_known", "array", "high", "low")
+    __slots__ = ("_known", "array", "high", "is_index", "low")
 
     def __init__(self, array: IntArray) -> None:
         self.array = array
         self.low, self.high = int(array.min()), int(array.max())
+        self.is_index = self.low >= -MAX_INDEX and self.high <= MAX_INDEX
         self._known: dict[tuple[int, int], tuple[Part | None, Part]] = {}
 
     def scaled(self, factor: int) -> Part:

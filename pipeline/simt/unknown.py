@@ -17,10 +17,14 @@ class Unknown(np.ndarray[Any, np.dtype[Any]]):
     look at the value. Only ``numpy.asarray`` cannot be kept from handing out the zeros behind it.
     """
 
+    wide = False
+    __array_priority__ = 2.0
+
     @classmethod
     def of(cls, shape: tuple[int, ...], dtype: DTypeLike) -> "Unknown":
         """Make a placeholder with ``shape`` values per thread."""
-        return np.zeros((1, 1, *shape), dtype).view(cls)
+        values = np.zeros((1, 1, *shape), dtype)
+        return values.view(WideUnknown if values.dtype == np.int64 else cls)
 
     def __array_wrap__(
         self,
@@ -29,15 +33,15 @@ class Unknown(np.ndarray[Any, np.dtype[Any]]):
         return_scalar: bool = False,
     ) -> Any:
         """Keep what arithmetic makes of it unknown, single numbers too."""
-        return _hidden(array)
+        return _hidden(array, type(self))
 
     def __array_function__(self, func: Any, types: Any, args: Any, kwargs: Any) -> Any:
         """Keep what numpy's functions make of it unknown."""
-        return _hidden(super().__array_function__(func, types, args, kwargs))
+        return _hidden(super().__array_function__(func, types, args, kwargs), type(self))
 
     def __getitem__(self, key: Any) -> Any:
         """Take a part of it, which is unknown too."""
-        return _hidden(super().__getitem__(key))
+        return _hidden(super().__getitem__(key), type(self))
 
     def __repr__(self) -> str:
         """Say of what type it is; its value is nobody's business."""
@@ -55,8 +59,15 @@ class Unknown(np.ndarray[Any, np.dtype[Any]]):
     item = tolist = _refuse
 
 
-def _hidden(value: Any) -> Any:
+class WideUnknown(Unknown):
+    """An :class:`Unknown` from an int64 array, see :class:`pipeline.simt.wide.Wide`."""
+
+    wide = True
+    __array_priority__ = 3.0
+
+
+def _hidden(value: Any, kind: type[Unknown]) -> Any:
     """Make an array, a number, or each of several of them, unknown."""
     if isinstance(value, (tuple, list)):
-        return type(value)(map(_hidden, value))
-    return np.asarray(value).view(Unknown) if isinstance(value, (np.ndarray, np.generic)) else value
+        return type(value)(_hidden(one, kind) for one in value)
+    return np.asarray(value).view(kind) if isinstance(value, (np.ndarray, np.generic)) else value

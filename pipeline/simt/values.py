@@ -14,6 +14,7 @@ from pipeline.simt.masks import truth_values
 from pipeline.simt.memory import GlobalArray, SharedArray, bits_of
 from pipeline.simt.source import source
 from pipeline.simt.unknown import Unknown
+from pipeline.simt.wide import declared
 
 Memory = GlobalArray | SharedArray
 
@@ -43,12 +44,12 @@ class Values(Batch):
             right.reshape(*threads, q),
             self._mask.active,
             self._mask.is_full,
-            total.reshape(*threads, p, q),
+            np.asarray(total).reshape(*threads, p, q),
         )
 
     # ---------- memory ----------
 
-    def _read(self, array: Memory, access: Access) -> NDArray[Any]:
+    def _read(self, array: Memory, access: Access) -> Any:
         """Move values to registers."""
         values = access.repeat * access.width
         out = np.empty((self.n_blocks, self.n_threads, values), array.bits.dtype)
@@ -67,7 +68,7 @@ class Values(Batch):
         )
         if fault != transfer.FINE:
             raise self._fault(array, access, fault)
-        moved = out.view(array.flat.dtype)
+        moved = declared(out.view(array.flat.dtype))
         return moved[:, :, 0] if values == 1 else moved
 
     def _write(self, array: Memory, access: Access, value: Any) -> None:
@@ -87,7 +88,7 @@ class Values(Batch):
         if fault != transfer.FINE:
             raise self._fault(array, access, fault)
 
-    def _modify(self, array: Memory, access: Access, operation: int, value: Any) -> NDArray[Any]:
+    def _modify(self, array: Memory, access: Access, operation: int, value: Any) -> Any:
         """Change values in memory; return the old ones."""
         given = self._given(array, value, 1)[:, :, 0]
         array.prepare_store()
@@ -106,7 +107,7 @@ class Values(Batch):
         )
         if fault != transfer.FINE:
             raise self._fault(array, access, fault)
-        return old
+        return declared(old)
 
     def _given(self, array: Memory, value: Any, width: int) -> NDArray[Any]:
         """Bring what goes to memory to (blocks, threads, width)."""
@@ -153,14 +154,15 @@ class Values(Batch):
         bits_of("the value of a shuffle", given)
         return np.broadcast_to(given, (rows, self.n_threads, *given.shape[2:]), subok=True)
 
-    def _exchange(self, offer: NDArray[Any], lane: NDArray[np.int64]) -> NDArray[Any]:
+    def _exchange(self, offer: NDArray[Any], lane: NDArray[np.int64]) -> Any:
         """Give every thread what the lane it names offers."""
         active = self._mask.active
         rows = max(len(offer), len(lane), len(active))
         bits = bits_of("the value of a shuffle", np.ascontiguousarray(offer))
         out = np.empty((rows, self.n_threads, per_thread(offer)), bits.dtype)
         exchange.shuffle(bits.reshape(len(offer), *out.shape[1:]), lane, active, out)
-        return self._spread(out.view(offer.dtype).reshape(rows, *offer.shape[1:]))
+        got = self._spread(out.view(offer.dtype).reshape(rows, *offer.shape[1:]))
+        return declared(got) if getattr(offer, "wide", False) else got
 
     def _ballot(self, condition: Any) -> NDArray[Any]:
         """Collect a truth value of each lane in the bits of a number per warp."""

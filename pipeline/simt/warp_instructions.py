@@ -7,13 +7,10 @@ from numpy.typing import NDArray
 
 from pipeline.errors import LaunchError
 from pipeline.simt import findings
-from pipeline.simt.lanes import Lanes
 from pipeline.simt.masks import WARP
 from pipeline.simt.source import source
 from pipeline.simt.values import Values, per_thread
-
-SHUFFLE_BYTES = 4
-"""Bytes that one shuffle instruction moves."""
+from pipeline.simt.wide import registers
 
 
 class WarpInstructions(Values):
@@ -26,7 +23,9 @@ class WarpInstructions(Values):
         ----------
         value : (block, thread), or with more axes
             What every thread offers. One instruction moves 32 bits: each value per thread takes
-            one, 64-bit values two. Indices and whole numbers count as CUDA's ``int``.
+            one, 64-bit values two. Indices, and whole numbers computed from them, count as CUDA's
+            ``int``; as ``long long`` count those from an int64 array or int64 registers of
+            ``zeros``, what is computed from them, and numpy's unsigned 64-bit numbers.
         lane
             Lane of the same warp, for all or per thread; taken modulo 32.
 
@@ -111,9 +110,7 @@ class WarpInstructions(Values):
     def _shuffle(self, value: Any, lane: NDArray[np.int64]) -> NDArray[Any]:
         """Exchange values within warps, and count it."""
         offer = self._offer(value)
-        is_int = isinstance(value, (int, Lanes))
-        registers = 1 if is_int else -(-offer.itemsize // SHUFFLE_BYTES)
-        times = per_thread(offer) * registers
+        times = per_thread(offer) * registers(offer)
         self._accounting.shuffle(self._mask.warps, self._mask.lanes, times)
         findings.note_silent_lanes(self._accounting, self._blocks, lane, self._mask)
         return self._exchange(offer, lane)

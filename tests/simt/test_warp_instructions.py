@@ -52,7 +52,7 @@ def test_shuffle__refuses_distances_that_the_instruction_has_no_bits_for(name, b
 
 
 @pytest.mark.parametrize(
-    ("dtype", "each"), [("?", 1), ("i1", 1), ("f2", 1), ("i4", 1), ("f4", 1), ("f8", 2), ("i8", 2)]
+    ("dtype", "each"), [("?", 1), ("i1", 1), ("f2", 1), ("i4", 1), ("f4", 1), ("f8", 2), ("u8", 2)]
 )
 def test_shuffle__moves_32_bits_at_a_time(dtype, each):
     value = np.arange(64).astype(dtype)[None, :]
@@ -73,6 +73,35 @@ def test_shuffle__of_several_values_per_thread_is_several_instructions():
 def test_shuffle__whole_numbers_are_one_register():
     _, launched = seen(lambda blk: blk.shfl_idx(blk.bx * 32 + blk.tid, 0) + blk.shfl_idx(7, 1))
     assert launched.counters["shfl_instr"] == 2
+
+
+SHUFFLED = {
+    "product of indices": (lambda blk, _: blk.tid * blk.bx, 1),
+    "dense": (lambda blk, _: np.asarray(blk.tid + blk.bx), 1),
+    "remainder": (lambda blk, _: (blk.tid + blk.bx) % 7, 1),
+    "chosen": (lambda blk, _: np.where(blk.tid < 5 + blk.bx, blk.tid, 0), 1),
+    "numpy number": (lambda blk, _: np.int64(3), 1),
+    "declared": (lambda blk, _: blk.zeros(dtype="i8") + blk.tid * blk.bx, 2),
+    "loaded": (lambda blk, x: np.maximum(blk.load(x, blk.tid), blk.bx), 2),
+    "loaded and chosen": (lambda blk, x: np.where(blk.tid < 5, blk.load(x, blk.tid), 0), 2),
+    "loaded and shuffled": (lambda blk, x: blk.shfl_xor(blk.load(x, blk.tid), 0), 4),
+    "old value": (lambda blk, x: blk.atomic_add(x, blk.tid, 0), 2),
+    "loaded and narrowed": (lambda blk, x: blk.load(x, blk.tid).astype("i4"), 1),
+}
+
+
+@pytest.mark.parametrize("name", SHUFFLED)
+@pytest.mark.parametrize("grid", [1, 3])
+def test_shuffle__takes_the_registers_of_where_a_whole_number_comes_from(name, grid):
+    make, each = SHUFFLED[name]
+
+    def body(blk, x):
+        blk.shfl_down(make(blk, x), 1)
+
+    x = np.zeros(32, np.int64)
+    runs = [launch(body, grid, 32, x, batch_lanes=lanes) for lanes in (1, 64, 10_000)]
+    runs.append(count(body, grid, 32, x))
+    assert [run.counters["shfl_instr"] for run in runs] == [each * grid] * 4
 
 
 def test_shuffle__differs_from_block_to_block():
