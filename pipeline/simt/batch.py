@@ -12,6 +12,7 @@ from pipeline.errors import LaunchError, MisalignedError, ModelError, OutOfRange
 from pipeline.simt.access import Access
 from pipeline.simt.accounting import Accounting
 from pipeline.simt.blocks import Blocks, Triple
+from pipeline.simt.given import whole_number
 from pipeline.simt.hazards import barriers
 from pipeline.simt.lanes import MAX_INDEX, Lanes, Part
 from pipeline.simt.masks import Mask
@@ -112,6 +113,9 @@ class Batch:
         step: int = 1,
     ) -> Access:
         """Bring an index to the parts that accounting works on."""
+        if type(width) is not int or type(repeat) is not int or type(step) is not int:
+            width = whole_number("width", width)
+            repeat, step = whole_number("repeat", repeat), whole_number("step", step)
         if width not in WIDTHS or width * array.flat.itemsize > MAX_BYTES:
             raise LaunchError(
                 f"{source()}: width {width} of {array.flat.itemsize}-byte elements of "

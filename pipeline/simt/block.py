@@ -17,6 +17,7 @@ from pipeline.simt.access import Access
 from pipeline.simt.accounting import Accounting
 from pipeline.simt.batch import Index
 from pipeline.simt.blocks import Triple
+from pipeline.simt.given import whole_number
 from pipeline.simt.hazards_fast import ATOMIC, LOAD, STORE
 from pipeline.simt.memory import GlobalArray, SharedArray, element_type
 from pipeline.simt.source import source
@@ -28,6 +29,9 @@ from pipeline.simt.wide import declared
 MAX_SHARED_BYTES = 232_448
 """Shared memory that a block can have where it can have most: 227 KiB, compute capability 9.0 (CUDA
 C++ guide, technical specifications). What one GPU allows is a matter of its occupancy."""
+
+FFMA_TYPES = ("float32", "float64")
+"""Types of the accumulators of a multiply-add."""
 
 COPY_BYTES = (4, 8, 16)
 """Bytes per thread that ``cp.async`` copies (PTX ISA, cp.async)."""
@@ -68,6 +72,12 @@ class Block(WarpInstructions):
         LaunchError
             If the accumulators do not have the shape of the products.
         """
+        if getattr(total, "dtype", None) not in FFMA_TYPES:
+            raise LaunchError(
+                f"{source()}: ffma into accumulators of type "
+                f"{getattr(total, 'dtype', type(total).__name__)}; allowed are "
+                f"{', '.join(FFMA_TYPES)} from zeros()"
+            )
         left, right = self._registers(a, total.dtype), self._registers(b, total.dtype)
         expected = left.shape + right.shape[2:]
         if total.shape != expected or not total.flags.c_contiguous:
@@ -231,6 +241,11 @@ class Block(WarpInstructions):
         self, name: str, operation: int, array: Memory, index: Index, value: Any
     ) -> NDArray[Any]:
         """Apply an atomic, and count it."""
+        if not isinstance(array, (GlobalArray, SharedArray)):
+            raise LaunchError(
+                f"{source()}: {name} on an object of type {type(array).__name__}; allowed are "
+                f"arrays in global or shared memory"
+            )
         if array.flat.dtype not in atomics.TYPES[operation]:
             raise LaunchError(
                 f"{source()}: {name} on {array.name} of {array.flat.dtype}; CUDA has it for "
@@ -301,6 +316,7 @@ class Block(WarpInstructions):
             In a branch that not all threads take, where groups would differ between threads.
         """
         self._require_all("wait")
+        pending = whole_number("the number of pending groups", pending)
         if pending < 0:
             raise LaunchError(f"{source()}: wait for {pending} pending groups, allowed is 0 up")
         self._accounting.issue(self._mask.warps, self._mask.lanes)

@@ -5,12 +5,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
+from pipeline.errors import LaunchError
 from pipeline.simt.access import Access
 from pipeline.simt.block import Block
+from pipeline.simt.given import numbers
+from pipeline.simt.lanes import Lanes
 from pipeline.simt.masks import Mask
 from pipeline.simt.memory import SharedArray
 from pipeline.simt.unknown import Unknown
-from pipeline.simt.values import Memory
+from pipeline.simt.values import Memory, wrong_shape
 
 
 class BlocksDifferError(Exception):
@@ -38,6 +41,8 @@ class CountingBlock(Block):
 
     def _registers(self, value: Any, dtype: Any) -> NDArray[Any]:
         """Stand for one row of values per thread."""
+        if not isinstance(value, Unknown):
+            value = numbers("a factor", value, dtype)
         return Unknown.of(getattr(value, "shape", ())[2:], dtype)
 
     def _read(self, array: Memory, access: Access) -> NDArray[Any]:
@@ -46,8 +51,9 @@ class CountingBlock(Block):
         values = access.repeat * access.width
         return Unknown.of((values,) if values > 1 else (), array.flat.dtype)
 
-    def _write(self, array: Memory, access: Access, value: Any) -> None:  # noqa: ARG002
+    def _write(self, array: Memory, access: Access, value: Any) -> None:
         """Check the access."""
+        self._refuse_odd(array, value, access.width)
         self._check(array, access)
 
     def _modify(
@@ -55,11 +61,22 @@ class CountingBlock(Block):
         array: Memory,
         access: Access,
         operation: int,  # noqa: ARG002
-        value: Any,  # noqa: ARG002
+        value: Any,
     ) -> NDArray[Any]:
         """Check the access and return placeholders."""
+        self._refuse_odd(array, value, 1)
         self._check(array, access)
         return Unknown.of((), array.flat.dtype)
+
+    def _refuse_odd(self, array: Memory, value: Any, width: int) -> None:
+        """Refuse a value that a full run would refuse, as far as it is known."""
+        expected = (self.n_blocks, self.n_threads, width)
+        if isinstance(value, (Unknown, Lanes)):
+            shape = np.shape(value)
+        else:
+            shape = numbers(f"what goes to {array.name}", value, array.flat.dtype).shape
+        if shape and width > 1 and len(shape) < 3:
+            raise LaunchError(wrong_shape(array, shape, expected))
 
     def _exchange(self, offer: NDArray[Any], lane: NDArray[np.int64]) -> NDArray[Any]:
         """Exchange what is known."""

@@ -10,7 +10,8 @@ from pipeline.errors import LaunchError, ModelError
 from pipeline.simt import arithmetic, atomics, exchange, transfer
 from pipeline.simt.access import Access
 from pipeline.simt.batch import Batch
-from pipeline.simt.masks import truth_values
+from pipeline.simt.given import numbers
+from pipeline.simt.masks import WARP, truth_values
 from pipeline.simt.memory import GlobalArray, SharedArray, bits_of
 from pipeline.simt.source import source
 from pipeline.simt.unknown import Unknown
@@ -29,10 +30,16 @@ class Values(Batch):
 
     def _registers(self, value: Any, dtype: Any) -> NDArray[Any]:
         """Bring a value to one number, or one row of numbers, per thread."""
-        given = np.asarray(value, dtype)
+        given = numbers("a factor", value, dtype)
         shape = (self.n_blocks, self.n_threads, *given.shape[2:])
         if given.shape != shape:
-            given = np.broadcast_to(given, shape)
+            try:
+                given = np.broadcast_to(given, shape)
+            except ValueError:
+                raise LaunchError(
+                    f"{source()}: a factor of shape {given.shape}, expected (blocks, threads) = "
+                    f"{shape[:2]}, or 1 along either axis"
+                ) from None
         return np.ascontiguousarray(given)
 
     def _multiply_add(self, left: NDArray[Any], right: NDArray[Any], total: NDArray[Any]) -> None:
@@ -112,16 +119,15 @@ class Values(Batch):
     def _given(self, array: Memory, value: Any, width: int) -> NDArray[Any]:
         """Bring what goes to memory to (blocks, threads, width)."""
         shape = (self.n_blocks, self.n_threads, width)
-        given = np.asarray(value, array.flat.dtype)
+        given = numbers(f"what goes to {array.name}", value, array.flat.dtype)
         if width == 1 and given.ndim < 3:
             given = given[..., None]
         try:
+            if width > 1 and given.ndim in (1, 2):
+                raise ValueError  # an axis of threads must not pass for that of a vector
             return np.ascontiguousarray(np.broadcast_to(given, shape))
         except ValueError:
-            raise LaunchError(
-                f"{source()}: store to {array.name} of a value of shape {np.shape(value)}, "
-                f"expected (blocks, threads, width) = {shape}"
-            ) from None
+            raise LaunchError(wrong_shape(array, given.shape, shape)) from None
 
     def _check(self, array: Memory, access: Access) -> None:
         """Refuse an access that is out of range or misaligned."""
@@ -185,7 +191,14 @@ class Values(Batch):
                 f"does not know; simulate this kernel in full"
             )
         if isinstance(lane, (int, np.integer)):
-            return np.full((1, self.n_threads), lane, np.int64)
+            # Beyond 62 bits no distance is allowed, and a lane counts modulo 32.
+            number = int(lane)
+            near = (
+                number
+                if abs(number) < 2**62
+                else number % WARP + (2**62 if number > 0 else -(2**62))
+            )
+            return np.full((1, self.n_threads), near, np.int64)
         const, block, thread = self._parts(lane)
         return np.ascontiguousarray(const + thread if block is None else const + block + thread)
 
@@ -193,3 +206,11 @@ class Values(Batch):
 def per_thread(values: NDArray[Any]) -> int:
     """How many values each thread holds."""
     return math.prod(values.shape[2:])
+
+
+def wrong_shape(array: Memory, shape: tuple[int, ...], expected: tuple[int, ...]) -> str:
+    """Say that a value does not have one number, or vector, per thread."""
+    return (
+        f"{source()}: store to {array.name} of a value of shape {shape}, expected "
+        f"(blocks, threads, width) = {expected}, or one number for all"
+    )

@@ -251,3 +251,103 @@ def test_count__of_shared_arrays_takes_no_memory_per_block():
 
     assert count(body, 1000, 32).smem_bytes == 200_000
     assert sizes == [(1000 * 50_000, 4)]
+
+
+# ---------- values ----------
+
+UNFIT = [None, 1j, "7", [1, [2]], np.array([None] * 32), np.zeros((1, 32), complex)]
+
+
+@pytest.mark.parametrize("run", [launch, count])
+@pytest.mark.parametrize("value", UNFIT, ids=str)
+@pytest.mark.parametrize("dtype", ["f4", "i4"])
+def test_values__that_are_no_real_numbers_are_refused(value, dtype, run):
+    def store(blk, x):
+        blk.store(x, blk.tid, value)
+
+    def add(blk, x):
+        blk.atomic_add(x, blk.tid, value)
+
+    def ffma(blk, x):
+        blk.ffma(value, 1.0, blk.zeros())
+
+    for body in (store, add, ffma):
+        refused(body, np.zeros(32, dtype), match=r"test_mistakes.py:\d+", run=run)
+
+
+@pytest.mark.parametrize("run", [launch, count])
+@pytest.mark.parametrize("threads", [2, 4, 32])
+@pytest.mark.parametrize("width", [2, 4])
+def test_store__of_one_number_per_thread_as_vectors_is_refused(threads, width, run):
+    x = np.zeros(threads * width, np.float32)
+    refused(
+        lambda blk, x: blk.store(x, blk.tid * width, blk.tid, width),
+        x,
+        match="or one number for all",
+        block=threads,
+        run=run,
+    )
+
+
+@pytest.mark.parametrize("dtype", ["i1", "u1", "i4", "u4", "i8", "u8"])
+@given(value=st.integers(-(2**70), 2**70))
+def test_store__of_whole_numbers_wraps_as_in_c(dtype, value):
+    x = np.zeros(1, dtype)
+    launch(lambda blk, x: blk.store(x, 0, value), 1, 1, x)
+    bits = 8 * x.itemsize
+    assert int(x[0]) % 2**bits == value % 2**bits
+
+
+@pytest.mark.parametrize("run", [launch, count])
+@pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf, 1e20, -1e20, 2.0**63, np.float32(1e10)])
+def test_store__of_floats_that_no_integer_holds_is_refused(value, run):
+    refused(
+        lambda blk, x: blk.store(x, 0, value), np.zeros(1, "i4"), match="does not hold", run=run
+    )
+
+
+def test_store__of_floats_to_integers_cuts_the_fraction_off():
+    x = np.zeros(4, np.int32)
+    values = [1.9, -1.9, 2147483647.5, -2147483648.5]
+    launch(lambda blk, x: blk.store(x, blk.tid, np.array([values])), 1, 4, x)
+    assert x.tolist() == [1, -1, 2**31 - 1, -(2**31)]
+
+
+def test_atomic_add__of_minus_one_to_unsigned_numbers_takes_one_away():
+    x = np.array([5], np.uint32)
+
+    def body(blk, x):
+        blk.atomic_add(x, 0, -1)
+
+    launch(body, 1, 3, x)
+    assert x[0] == 2
+
+
+@pytest.mark.parametrize("run", [launch, count])
+def test_instructions__with_arguments_of_other_types_are_refused(run):
+    x = np.zeros(64, np.float32)
+    wrong = [
+        lambda blk, x: blk.load(x, blk.tid, width=2.0),
+        lambda blk, x: blk.load(x, blk.tid, repeat=1.5),
+        lambda blk, x: blk.load(x, blk.tid, step="1"),
+        lambda blk, x: blk.load(x, blk.tid, width=True),
+        lambda blk, x: blk.wait(None),
+        lambda blk, x: blk.shfl_down(blk.tid, 2**70),
+        lambda blk, x: blk.shfl_xor(blk.tid, -(2**70)),
+        lambda blk, x: blk.atomic_add(np.zeros(4), 0, 1),
+        lambda blk, x: blk.ffma(1.0, 1.0, blk.zeros(dtype="f2")),
+        lambda blk, x: blk.ffma(1.0, 1.0, blk.zeros(dtype="i4")),
+        lambda blk, x: blk.ffma(1.0, 1.0, 0.0),
+    ]
+    for body in wrong:
+        refused(body, x, match=r"test_mistakes.py:\d+: (?!<lambda>).*allowed", run=run)
+
+
+def test_shfl_idx__takes_a_lane_of_any_size_modulo_32():
+    seen = {}
+
+    def body(blk):
+        seen["got"] = [blk.shfl_idx(blk.tid, lane)[0, 0] for lane in (2**70 + 5, -(2**70) - 1, 33)]
+
+    launch(body, 1, 32)
+    assert seen["got"] == [5, 31, 1]
