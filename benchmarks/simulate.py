@@ -17,9 +17,11 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from pipeline.counting.simulate import factors
+from pipeline.kernels.kernel import Kernel
 from pipeline.kernels.matmul import counts, multiply
 from pipeline.kernels.registry import KERNELS
 
+ROOT = Path(__file__).resolve().parents[1]
 LECTURE = list(KERNELS.values())[:6]
 
 
@@ -52,6 +54,34 @@ def medians(rounds: list[dict[str, float]]) -> dict[str, float]:
     return result | {"all": statistics.median(sum(one.values()) for one in rounds)}
 
 
+def best(kernel: Kernel, n: int) -> float:
+    """Best time of two full simulations at one size."""
+    a, b = factors(n, 0)
+    times = []
+    for _ in range(2):
+        start = time.perf_counter()
+        multiply(kernel, a, b, kernel.options())
+        times.append(time.perf_counter() - start)
+    return min(times)
+
+
+def peak_mebibytes() -> float:
+    """Largest memory that this process has held."""
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+
+
+def first_use() -> float:
+    """Seconds from the start of a process to the end of its first, tiny simulation."""
+    code = (
+        "import numpy as np; from pipeline.kernels.matmul import multiply; "
+        "from pipeline.kernels.registry import KERNELS; kernel = KERNELS['k01_naive']; "
+        "a = np.ones((32, 32), np.float32); multiply(kernel, a, a, kernel.options())"
+    )
+    start = time.perf_counter()
+    subprocess.run([sys.executable, "-c", code], check=True, cwd=ROOT)
+    return time.perf_counter() - start
+
+
 def main() -> None:
     """Time and print."""
     parser = argparse.ArgumentParser(description=__doc__)
@@ -74,13 +104,17 @@ def main() -> None:
         rate = instructions[name] / seconds / 1e6
         ratio = f"{slow[name] / seconds:8.1f} times the baseline" if slow else ""
         print(f"  {name:20s} {seconds:8.4f} s {rate:8.1f} M warp instructions/s {ratio}")
+    print("growth of the full simulation from n = 512 to 1024 (8 is cubic)")
+    for kernel in LECTURE:
+        short, long = (best(kernel, n) for n in (512, 1024))
+        print(f"  {kernel.id:20s} {long / short:8.1f} times")
+    print(f"  peak memory so far {peak_mebibytes():.0f} MiB")
+    print(f"first use in a fresh process: counting after {first_use():.2f} s")
     print("exact counts at 4096 x 4096 x 4096")
     for kernel in KERNELS.values():
         start = time.perf_counter()
         counts(kernel, 4096, 4096, 4096)
         print(f"  {kernel.id:28s} {time.perf_counter() - start:6.2f} s")
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
-    print(f"peak memory of this process {peak:.0f} MiB")
 
 
 if __name__ == "__main__":

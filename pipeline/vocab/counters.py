@@ -97,7 +97,7 @@ COUNTERS = {
     "ideal_smem_wavefronts": Variable(
         "1",
         "shared-memory wavefronts if no two words shared a bank",
-        "smsp__sass_l1tex_data_pipe_lsu_wavefronts_mem_shared_ideal.sum",
+        "memory_l1_wavefronts_shared_ideal",
     ),
     "gatom_instr": Variable(
         "1",
