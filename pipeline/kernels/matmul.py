@@ -9,10 +9,12 @@ from pipeline.errors import LaunchError
 from pipeline.kernels.kernel import Kernel
 from pipeline.simt.launch import Launched, count, launch
 from pipeline.simt.memory import GlobalArray
+from pipeline.simt.whole import whole
 
 
 def misfit(kernel: Kernel, options: Any, m: int, n: int, k: int) -> str | None:
     """Say why the kernel cannot compute an (m, k) by (k, n) product; None if it can."""
+    _refuse_options(kernel, options)
     multiple = kernel.launch(options).multiple
     wrong = [
         f"{name} = {size} must be a positive multiple of {step}"
@@ -50,16 +52,16 @@ def multiply(
     Raises
     ------
     LaunchError
-        If the inner sizes differ, or the kernel does not take the shape; the message names the
-        multiple.
+        If a factor is no matrix of real numbers, the inner sizes differ, the options are not those
+        of the kernel, or the kernel does not take the shape; the message names the multiple.
     """
-    (m, k), (inner, n) = a.shape, b.shape
+    left, right = _factor("A", a), _factor("B", b)
+    (m, k), (inner, n) = left.shape, right.shape
     if k != inner:
         raise LaunchError(f"A is {m} x {k} and B is {inner} x {n}; the inner sizes must agree")
     grid, block = _configuration(kernel, options, m, n, k)
     c = np.zeros((m, n), np.float32)
-    factors = (np.ascontiguousarray(factor, np.float32) for factor in (a, b))
-    launched = launch(kernel.body, grid, block, *factors, c, m, n, k, options, rule=rule)
+    launched = launch(kernel.body, grid, block, left, right, c, m, n, k, options, rule=rule)
     return c, launched
 
 
@@ -89,7 +91,8 @@ def counts(
     Raises
     ------
     LaunchError
-        If the kernel does not take the shape; the message names the multiple.
+        If a size is no whole number, the options are not those of the kernel, or the kernel does
+        not take the shape; the message names the multiple.
 
     Examples
     --------
@@ -98,10 +101,43 @@ def counts(
     True
     """
     chosen = kernel.options() if options is None else options
+    m, n, k = (_size(name, size) for name, size in zip("MNK", (m, n, k), strict=True))
     grid, block = _configuration(kernel, chosen, m, n, k)
     sizes = {"a": m * k, "b": k * n, "c": m * n}
     arrays = [GlobalArray.without_values(name, size, "f4") for name, size in sizes.items()]
     return count(kernel.body, grid, block, *arrays, m, n, k, chosen, rule=rule)
+
+
+def _refuse_options(kernel: Kernel, options: Any) -> None:
+    """Refuse options of another kernel, or what is none."""
+    if not isinstance(options, kernel.options):
+        wanted = kernel.options
+        raise LaunchError(
+            f"{kernel.id}: the options are {options!r}, allowed is a {wanted.__module__}."
+            f"{wanted.__qualname__}, such as KERNELS[{kernel.id!r}].options()"
+        )
+
+
+def _size(name: str, size: Any) -> int:
+    """Return a size as Python's integer, whose products do not wrap around."""
+    try:
+        return whole(size)
+    except TypeError:
+        raise LaunchError(f"{name} = {size!r} is no size; allowed are whole numbers") from None
+
+
+def _factor(name: str, factor: Any) -> NDArray[np.float32]:
+    """Bring a factor to single precision."""
+    try:
+        given = np.asarray(factor)
+    except ValueError:
+        raise LaunchError(f"{name} has rows of different lengths; pass a matrix") from None
+    if given.ndim != 2 or given.dtype.kind not in "biuf":
+        raise LaunchError(
+            f"{name} has shape {given.shape} and type {given.dtype}; allowed are matrices of real "
+            f"numbers"
+        )
+    return np.ascontiguousarray(given, np.float32)
 
 
 def _configuration(

@@ -56,7 +56,7 @@ class Launched:
     smem_bytes
         Shared memory that a block declared.
     loaded, stored
-        Names of the arrays in global memory that were read and written.
+        Names of the arrays among the arguments that were read and written.
     """
 
     counters: Mapping[str, int]
@@ -177,6 +177,7 @@ def _run(
             blk = front(accounting, grid, block, numbers[first : first + batch])
             _run_batch(kernel, blk, arguments)
     blocks = sum(map(len, regions))
+    names = {arg.name for arg in arguments if isinstance(arg, GlobalArray)}
     accounting.counters["blocks"] += blocks
     accounting.counters["threads"] += blocks * threads
     return Launched(
@@ -184,8 +185,8 @@ def _run(
         dict(accounting.hazard_counts),
         tuple(accounting.reports),
         accounting.smem_bytes,
-        accounting.reached("gld", "gatom"),
-        accounting.reached("gst", "gatom"),
+        accounting.reached("gld", "gatom") & names,
+        accounting.reached("gst", "gatom") & names,
     )
 
 

@@ -121,3 +121,46 @@ def test_count__checks_bounds():
 
     with pytest.raises(IndexError, match=r"block \(1, 0, 0\), thread 8"):
         count(body, 2, 32, GlobalArray.without_values("out", 40, np.float32))
+
+
+def test_counts__take_sizes_of_any_integer_type():
+    kernel = KERNELS["k01_naive"]
+    wanted = counts(kernel, 65_536, 65_536, 32).counters
+    assert counts(kernel, np.int32(65_536), np.int32(65_536), np.int8(32)).counters == wanted
+
+
+@pytest.mark.parametrize("size", [64.0, "64", None, True, np.float32(64)])
+def test_counts__refuse_sizes_that_are_no_whole_numbers(size):
+    with pytest.raises(LaunchError, match=r"N = .* whole numbers"):
+        counts(KERNELS["k01_naive"], 64, size, 64)
+
+
+@pytest.mark.parametrize("options", [k12_double_buffered_async.Options(), {"bs": 32}, 32, "x"])
+def test_counts__refuse_options_of_another_kernel(options):
+    kernel = KERNELS["k03_smem"]
+    with pytest.raises(LaunchError, match=r"k03_smem: .*k03_smem\.Options"):
+        counts(kernel, 64, 64, 64, options)
+    a = np.zeros((64, 64), np.float32)
+    with pytest.raises(LaunchError, match=r"k03_smem: .*k03_smem\.Options"):
+        multiply(kernel, a, a, options)
+
+
+@pytest.mark.parametrize(
+    "factor",
+    [np.zeros(64), np.zeros((2, 64, 64)), np.zeros((64, 64), complex), "text", [[1], [1, 2]], None],
+    ids=str,
+)
+def test_multiply__refuses_factors_that_are_no_matrices(factor):
+    kernel, other = KERNELS["k03_smem"], np.zeros((64, 64), np.float32)
+    for name, pair in (("A", (factor, other)), ("B", (other, factor))):
+        with pytest.raises(LaunchError, match=f"^{name} has .*matri"):
+            multiply(kernel, *pair, kernel.options())
+
+
+def test_launched__names_only_arrays_among_the_arguments():
+    def body(blk, x):
+        own = GlobalArray.without_values("own", 32, np.float32)
+        blk.store(x, blk.tid, blk.load(own, blk.tid))
+
+    launched = count(body, 1, 32, GlobalArray.without_values("x", 32, np.float32))
+    assert (launched.loaded, launched.stored) == (frozenset(), {"x"})
