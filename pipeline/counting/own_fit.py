@@ -29,6 +29,11 @@ def unfit(occupancy: xr.Dataset, gpus: xr.Dataset) -> dict[str, str]:
     return texts
 
 
+def notes(occupancy: xr.Dataset, gpus: xr.Dataset) -> str:
+    """Give what :func:`unfit` says as lines of text, with the same arguments; none if all fit."""
+    return "".join(f"note: {one} {text}\n" for one, text in unfit(occupancy, gpus).items())
+
+
 def _reasons(one: xr.Dataset, gpus: xr.Dataset) -> list[str]:
     """Hold a block of one kernel against the limits that keep it out."""
     threads, registers, smem = (

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from pipeline.counting.own_fit import unfit
+from pipeline.counting.own_fit import notes, unfit
 from pipeline.hardware.gpus import gpus
 from pipeline.hardware.occupancy import ladder_occupancy
 from pipeline.hardware.sheet import load_sheets
@@ -17,7 +17,9 @@ CARDS = gpus(load_sheets(SHEETS, ("rtx_a6000", "h100_sxm")))
 def said(**facts):
     given = dict.fromkeys(FACTS, 32) | {"smem_bytes": 0, "kernel_number": 1, "kernel_label": "x"}
     occupancy = ladder_occupancy(launches({"mine": given | facts}), CARDS)
-    return unfit(occupancy, CARDS)
+    found = unfit(occupancy, CARDS)
+    assert notes(occupancy, CARDS) == "".join(f"note: mine {text}\n" for text in found.values())
+    return found
 
 
 def test_unfit__says_nothing_of_kernels_that_fit():

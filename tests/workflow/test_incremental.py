@@ -305,7 +305,7 @@ def test_own_kernel__an_option_of_one_counts_that_one_again(built):
 def test_own_kernel__what_is_only_said_of_it_counts_nothing_again(built, key, value, stages):
     changed = OWN_ENTRY | {"kernel": "naive", key: value}
     with built.configured(own_kernels={"transpose_naive": changed}):
-        assert built.planned() == behind(*stages)
+        assert built.planned() == behind(*stages, "own_check transpose_naive")
 
 
 def test_own_kernel__left_out_runs_nothing_of_the_ladder(built):
