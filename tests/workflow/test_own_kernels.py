@@ -41,7 +41,8 @@ SAID = {
     "wrong": ["mine.py:15: block (0, 0, 0), thread 0 (warp 0, lane 0)", "wrong result: out[0, 0]"],
     "racy": ["write_after_write at mine.py:22: block (0, 0, 0), warp 0, tile[0]", "what warp 7 wr"],
     "beyond": [
-        "mine.py:28: block (0, 3, 0), thread 255 (warp 7, lane 31), after 0 barriers: index 1024 of x, which"
+        "mine.py:28: block (0, 3, 0), thread 255 (warp 7, lane 31), after 0 barriers: ",
+        ": index 1024 of x, which",
     ],
 }
 
