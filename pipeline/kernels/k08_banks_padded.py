@@ -7,7 +7,7 @@ itself, so that the conflicts stay and only the 128-bit accesses are lost.
 from dataclasses import dataclass
 
 from pipeline.kernels.kernel import Kernel, Launch, require
-from pipeline.kernels.staging import QUAD, rounds_fit, stage_a
+from pipeline.kernels.staging import QUAD, stage_a, staged_launch
 from pipeline.simt.block import Block
 from pipeline.simt.memory import GlobalArray
 
@@ -60,31 +60,8 @@ def body(
 
 def launch(opt: Options) -> Launch:
     """Launch a thread per tm x tn elements; tiles move in equal rounds of 128-bit loads."""
-    bm, bn, bk, tm, tn = opt.bm, opt.bn, opt.bk, opt.tm, opt.tn
-    require(ID, opt, {"every tile option must be at least 1": min(bm, bn, bk, tm, tn) >= 1})
-    quads = all(size % QUAD == 0 for size in (bm, bn, bk, tm, tn))
-    require(
-        ID,
-        opt,
-        {
-            "every tile option must be a multiple of 4": quads,
-            "pad must be at least 0": opt.pad >= 0,
-        },
-    )
-    threads = bm // tm * (bn // tn)
-    require(
-        ID,
-        opt,
-        {
-            "bm must be a multiple of tm, and bn of tn": bm % tm == 0 and bn % tn == 0,
-            "bm / tm * bn / tn threads must be between 1 and 1024": 1 <= threads <= 1024,
-            "the tile of A must divide into rounds of whole rows": rounds_fit(threads, bm, bk),
-            "the tile of B must divide into rounds of whole rows": rounds_fit(threads, bk, bn),
-        },
-    )
-    # As in k05: accumulators, both operands, and 48 for addresses and loop state.
-    registers = tm * tn + tm + tn + 48
-    return Launch((threads, 1, 1), (bm, bn), (bm + bn + opt.pad) * bk * 4, registers, (bm, bn, bk))
+    require(ID, opt, {"pad must be at least 0": opt.pad >= 0})
+    return staged_launch(ID, opt, opt.bn + opt.pad)
 
 
 def expected(m: int, n: int, k: int) -> dict[str, int]:

@@ -10,6 +10,7 @@ from typing import Any
 
 from numpy.typing import NDArray
 
+from pipeline.kernels.kernel import Launch, require
 from pipeline.simt.block import Block
 from pipeline.simt.lanes import Lanes
 from pipeline.simt.memory import GlobalArray, SharedArray
@@ -37,6 +38,43 @@ def in_steps(values: NDArray[Any], steps: int) -> NDArray[Any]:
         A view.
     """
     return values.reshape(*values.shape[:2], -1, steps)
+
+
+def staged_launch(kernel_id: str, opt: Any, b_pitch: int) -> Launch:
+    """Check options and return the launch configuration of k06 to k08.
+
+    A thread per tm x tn elements; the tiles move in equal rounds of 128-bit loads.
+
+    Parameters
+    ----------
+    kernel_id, opt
+        Options with bm, bn, bk, tm and tn.
+    b_pitch
+        Words from one row of the tile of B in shared memory to the next.
+
+    Raises
+    ------
+    LaunchError
+        Naming every condition that does not hold.
+    """
+    bm, bn, bk, tm, tn = sizes = opt.bm, opt.bn, opt.bk, opt.tm, opt.tn
+    require(kernel_id, opt, {"every tile option must be at least 1": min(sizes) >= 1})
+    quads = all(size % QUAD == 0 for size in sizes)
+    require(kernel_id, opt, {"every tile option must be a multiple of 4": quads})
+    threads = bm // tm * (bn // tn)
+    require(
+        kernel_id,
+        opt,
+        {
+            "bm must be a multiple of tm, and bn of tn": bm % tm == 0 and bn % tn == 0,
+            "bm / tm * bn / tn threads must be between 1 and 1024": 1 <= threads <= 1024,
+            "the tile of A must divide into rounds of whole rows": rounds_fit(threads, bm, bk),
+            "the tile of B must divide into rounds of whole rows": rounds_fit(threads, bk, bn),
+        },
+    )
+    # As in k05: accumulators, both operands, and 48 for addresses and loop state.
+    registers = tm * tn + tm + tn + 48
+    return Launch((threads, 1, 1), (bm, bn), (bm + b_pitch) * bk * 4, registers, (bm, bn, bk))
 
 
 def stage_a(
