@@ -9,8 +9,9 @@ import yaml
 
 from pipeline.config.limits import most_shared
 from pipeline.config.load import load
-from pipeline.config.models import Config, Section
+from pipeline.config.models import Config
 from pipeline.config.readme import readme
+from pipeline.config.section import Section
 from pipeline.config.yaml_files import require_clean
 from pipeline.errors import ConfigError
 from pipeline.kernels.registry import KERNELS

@@ -6,8 +6,8 @@ from typing import Any, get_type_hints
 
 from pydantic import TypeAdapter, ValidationError
 
-from pipeline.config.models import Number, Whole
 from pipeline.config.problem import Problem, from_pydantic, key_path, shown, unknown
+from pipeline.config.section import Number, Whole
 from pipeline.errors import LaunchError
 from pipeline.kernels.kernel import Kernel, Launch
 

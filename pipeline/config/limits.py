@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from pipeline.hardware.sheet import CAPABILITIES_FILE
-from pipeline.hardware.strict_yaml import parse
+from pipeline.sheets.strict_yaml import parse
 from pipeline.user_file import CHECKOUT
 
 CAPABILITIES = CHECKOUT / "data" / CAPABILITIES_FILE

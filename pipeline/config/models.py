@@ -3,11 +3,12 @@
 No number has a default: the file itself is the one place where values are written down.
 """
 
-import math
 from typing import Annotated, Any, Literal, TypeVar
 
-from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field
+from pydantic import AfterValidator, BeforeValidator, Field
 from pydantic_core import PydanticCustomError
+
+from pipeline.config.section import Ids, Section, Whole, each_once, setting
 
 # Elements of float32 in a line of 128 bytes.
 LINE_ELEMENTS = 32
@@ -19,68 +20,6 @@ LARGEST_SIMULATED = 2048
 LARGEST_EXTRAPOLATED = 65536
 
 LARGEST_SEED = 2**32 - 1
-
-LARGEST_NUMBER = 2**63 - 1
-"""Beyond this a number fits none of the types in which results are stored."""
-
-T = TypeVar("T")
-
-
-def as_number(value: object) -> int | float:
-    """Accept a number however it was written: YAML reads ``1e-3`` as text. Refuse booleans.
-
-    Raises
-    ------
-    PydanticCustomError
-        If ``value`` is no finite number.
-    """
-    number = _from_text(value) if isinstance(value, str) else value
-    if isinstance(number, bool) or not isinstance(number, int | float):
-        raise PydanticCustomError("number", "must be a number")
-    if isinstance(number, float) and not math.isfinite(number):
-        raise PydanticCustomError("number", "must be a finite number")
-    if abs(number) > LARGEST_NUMBER:
-        raise PydanticCustomError("large", "is far beyond any number that is used here")
-    return number
-
-
-def as_whole(value: object) -> int:
-    """Accept a whole number however it was written (128, 128.0, "128", "1e3").
-
-    Raises
-    ------
-    PydanticCustomError
-        If ``value`` is no whole number; true and false are none.
-    """
-    try:
-        number = as_number(value)
-    except PydanticCustomError as error:
-        if error.type == "large":
-            raise
-        raise PydanticCustomError("whole", "must be a whole number") from None
-    if number != int(number):
-        raise PydanticCustomError("whole", "must be a whole number")
-    return int(number)
-
-
-def _from_text(text: str) -> object:
-    for read in (int, float):
-        try:
-            return read(text)
-        except ValueError:
-            continue
-    return text
-
-
-def _each_once(values: tuple[Any, ...]) -> tuple[Any, ...]:
-    twice = sorted({str(value) for value in values if values.count(value) > 1})
-    if twice:
-        raise PydanticCustomError(
-            "duplicate",
-            "must hold each entry once, but {twice} stands there more often",
-            {"twice": ", ".join(twice)},
-        )
-    return values
 
 
 def _simulated(n: int) -> int:
@@ -117,34 +56,20 @@ def _or_nothing(value: object) -> object:
     return {} if value is None else value
 
 
-Whole = Annotated[int, BeforeValidator(as_whole)]
-Number = Annotated[float, BeforeValidator(as_number)]
+T = TypeVar("T")
+
 Simulated = Annotated[Whole, AfterValidator(_simulated)]
 Extrapolated = Annotated[Whole, AfterValidator(_extrapolated)]
 # Sizes mean the same in any order; one order keeps results from being made again.
 Sizes = Annotated[
     tuple[T, ...],
     Field(min_length=1),
-    AfterValidator(_each_once),
+    AfterValidator(each_once),
     AfterValidator(lambda sizes: tuple(sorted(sizes))),
 ]
 
-Gpus = Annotated[tuple[str, ...], Field(min_length=1), AfterValidator(_each_once)]
-
 SIMULATED = f"multiples of {LINE_ELEMENTS} up to {LARGEST_SIMULATED}"
 EXTRAPOLATED = f"1 to {LARGEST_EXTRAPOLATED}"
-
-
-def setting(meaning: str, unit: str, allowed: str, **default: Any) -> Any:
-    """Describe a field of the configuration: what it means, in which unit, what is allowed."""
-    extra: dict[str, Any] = {"unit": unit, "allowed": allowed}
-    return Field(description=meaning, json_schema_extra=extra, **default)
-
-
-class Section(BaseModel):
-    """A group of settings. Keys that it does not know are errors."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
 
 class Counting(Section):
@@ -205,7 +130,7 @@ class Lecture10(Section):
     """What the tables and figures of lecture 10 single out."""
 
     gpu: str = setting("GPU of the figures that show one GPU.", "GPU id", "one of gpus")
-    shown_gpus: Gpus = setting(
+    shown_gpus: Ids = setting(
         "GPUs of the figures that are readable for a few: roofline and occupancy.",
         "GPU ids",
         "list, each one of gpus",
@@ -230,7 +155,7 @@ class Lecture10(Section):
 class Config(Section):
     """All settings."""
 
-    gpus: Gpus = setting(
+    gpus: Ids = setting(
         "GPUs to predict, in the order in which they are shown.",
         "GPU ids",
         "list of file names in data/gpus, without .yaml",

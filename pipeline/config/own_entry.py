@@ -7,7 +7,7 @@ from typing import Annotated, Any
 from pydantic import AfterValidator, BeforeValidator, Field
 from pydantic_core import PydanticCustomError
 
-from pipeline.config.models import Number, Section, Whole, setting
+from pipeline.config.section import Number, Section, Whole, setting
 from pipeline.kernels.own_kernel import SIZE, factors
 from pipeline.simt.launch import MAX_THREADS
 

@@ -7,8 +7,9 @@ from typing import Any, Literal, get_args, get_origin, get_type_hints
 
 from pydantic.fields import FieldInfo
 
-from pipeline.config.models import Config, Section
+from pipeline.config.models import Config
 from pipeline.config.own_entry import OwnEntry
+from pipeline.config.section import Section
 from pipeline.kernels.kernel import Kernel
 
 _DEFAULTS_IN_WORDS = {"inputs": "all n by n", "label": "the kernel's id"}

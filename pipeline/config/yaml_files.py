@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from pipeline.errors import ConfigError
-from pipeline.hardware.strict_yaml import parse
+from pipeline.sheets.strict_yaml import parse
 
 
 def require_clean(paths: Iterable[Path]) -> None:

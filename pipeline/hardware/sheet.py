@@ -4,19 +4,22 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, TypeVar
 
-from pydantic import BaseModel, ValidationError
+from pydantic import BaseModel
 
-from pipeline.errors import DataError
-from pipeline.hardware.complaints import complaints, nearest
-from pipeline.hardware.figures import CapabilityEntry, Figure, SheetEntry
-from pipeline.hardware.strict_yaml import parse
+from pipeline.hardware.figures import CapabilityEntry, SheetEntry
+from pipeline.sheets.complaints import nearest
+from pipeline.sheets.figures import Figure
+from pipeline.sheets.folder import (
+    read_entry,
+    read_mapping,
+    require_none,
+    sheet_paths,
+    validated,
+)
 
 CAPABILITIES_FILE = "compute_capabilities.yaml"
-_ID = re.compile(r"[a-z0-9_]+")
 _CAPABILITY = re.compile(r"[0-9]+\.[0-9]+")
-_Entry = TypeVar("_Entry", bound=BaseModel)
 
 
 @dataclass(frozen=True)
@@ -66,43 +69,17 @@ def load_sheets(
     problems: list[str] = []
     table = _capabilities(capabilities or folder.parent / CAPABILITIES_FILE, problems)
     sheets = {}
-    for path in _paths(folder, ids, problems):
+    for path in sheet_paths(folder, "GPU", ids, problems):
         sheet = _sheet(path, table, problems)
         if sheet:
             sheets[sheet.id] = sheet
-    if problems:
-        heading = "" if len(problems) == 1 else f"{len(problems)} problems in the GPU data:\n  "
-        raise DataError(heading + "\n  ".join(problems))
+    require_none(problems, "GPU")
     return sheets
-
-
-def _paths(folder: Path, ids: Sequence[str] | None, problems: list[str]) -> list[Path]:
-    """Find the files to read; what is wrong with the ids goes into ``problems``."""
-    if not folder.is_dir():
-        problems.append(f"{folder}: is not a folder; GPU sheets are files <id>.yaml in one")
-        return []
-    found = {p.stem: p for p in sorted(folder.iterdir()) if p.suffix in (".yaml", ".yml")}
-    if not found:
-        problems.append(f"{folder}: holds no GPU sheet; add a file <id>.yaml")
-        return []
-    wanted = list(found) if ids is None else list(ids)
-    for name in dict.fromkeys(wanted):
-        if name not in found:
-            problems.append(f"{folder}: there is no GPU {name!r}; {nearest(name, found)}")
-        elif wanted.count(name) > 1:
-            problems.append(f"{folder}: GPU {name!r} was asked for {wanted.count(name)} times")
-    return [found[name] for name in dict.fromkeys(wanted) if name in found]
 
 
 def _sheet(path: Path, table: Mapping[str, CapabilityEntry], problems: list[str]) -> Sheet | None:
     """Read one GPU, or give None with the reasons in ``problems``."""
-    if path.suffix != ".yaml" or not _ID.fullmatch(path.stem):
-        problems.append(
-            f"{path}: a GPU sheet is named <id>.yaml, the id of lower-case letters, digits and _"
-        )
-        return None
-    raw = _mapping(path, problems)
-    entry = None if raw is None else _validated(raw, SheetEntry, f"{path}: ", "", problems)
+    entry = read_entry(path, "GPU", SheetEntry, problems)
     if entry is None:
         return None
     limits = table.get(entry.compute_capability)
@@ -126,49 +103,13 @@ def _figures(entry: BaseModel) -> dict[str, Figure]:
 def _capabilities(path: Path, problems: list[str]) -> dict[str, CapabilityEntry]:
     """Read the table of compute capabilities; entries with problems are left out."""
     table = {}
-    for key, raw in (_mapping(path, problems) or {}).items():
+    for key, raw in (read_mapping(path, problems) or {}).items():
         if not (isinstance(key, str) and _CAPABILITY.fullmatch(key)):
             problems.append(
                 f'{path}: {key}: a compute capability is written in quotes, as in "8.6"'
             )
             continue
-        entry = _validated(raw, CapabilityEntry, f"{path}: ", f'"{key}"', problems)
+        entry = validated(raw, CapabilityEntry, f"{path}: ", f'"{key}"', problems)
         if entry:
             table[key] = entry
     return table
-
-
-def _validated(
-    raw: Any, model: type[_Entry], prefix: str, parent: str, problems: list[str]
-) -> _Entry | None:
-    """Make a ``model`` of ``raw``, or give None with the reasons in ``problems``."""
-    if not isinstance(raw, dict):
-        problems.append(f"{prefix}{parent}: is {raw!r}; it must be a mapping of names to figures")
-        return None
-    named = {key: value for key, value in raw.items() if isinstance(key, str)}
-    lines = [f"{key!r}: a field name must be text" for key in raw if not isinstance(key, str)]
-    entry = None
-    try:
-        entry = model.model_validate(named)
-    except ValidationError as error:
-        lines += complaints(error, model)
-    problems += [prefix + (f"{parent}." if parent else "") + line for line in lines]
-    return None if lines else entry
-
-
-def _mapping(path: Path, problems: list[str]) -> dict[Any, Any] | None:
-    """Read the mapping in a YAML file, or give None with the reason in ``problems``."""
-    try:
-        raw = parse(path.read_text(encoding="utf-8"))
-    except OSError as error:
-        problems.append(f"{path}: cannot be read ({error.strerror})")
-    except UnicodeDecodeError:
-        problems.append(f"{path}: is not UTF-8 text")
-    except ValueError as error:
-        problems.append(f"{path}: is not valid YAML: {error}")
-    else:
-        if isinstance(raw, dict) and raw:
-            return raw
-        what = "is empty" if not raw else "does not hold a mapping"
-        problems.append(f"{path}: {what}; it must hold lines 'name: figure'")
-    return None

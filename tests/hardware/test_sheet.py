@@ -9,8 +9,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pipeline.errors import DataError
-from pipeline.hardware.figures import CapabilityEntry, Figure, SheetEntry
+from pipeline.hardware.figures import CapabilityEntry, SheetEntry
 from pipeline.hardware.sheet import load_sheets
+from pipeline.sheets.figures import Figure
 from pipeline.vocab.gpus import FIGURES
 
 DATA = Path(__file__).parents[2] / "data"

@@ -7,7 +7,7 @@ from typing import Any
 
 from pydantic import BaseModel, ValidationError
 
-from pipeline.hardware.figures import Figure
+from pipeline.sheets.figures import Figure
 
 _FIGURE = '{value: ..., unit: ..., source: "document, page"}'
 # Beyond this the digits tell a reader nothing, and Python may refuse to print them.

@@ -1,0 +1,73 @@
+"""Figures of data sheets: ``{value, unit, source}``.
+
+Each kind takes one unit only, so that no number is ever read in another scale than it was written
+in.
+"""
+
+from typing import Annotated, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, StringConstraints
+
+# Larger than any machine, and still exact as int64 and as float64.
+_LARGEST = 10**15
+_Whole = Annotated[int, Field(gt=0, le=_LARGEST)]
+# A clock below 1 MHz or a bandwidth below 1 MB/s was written in GHz or GB/s.
+_Rate = Annotated[float, Field(ge=1e6, le=1e18, allow_inf_nan=False)]
+# A document and a place in it need at least one blank between them; a bare address has none.
+_Source = Annotated[str, StringConstraints(min_length=12, pattern=r"\S\s+\S")]
+
+
+class Record(BaseModel):
+    """Nothing is guessed: unknown fields and values of another type are errors."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
+
+
+class Figure(Record):
+    """A number from the world with the place it was read in."""
+
+    value: int | float
+    unit: str
+    source: _Source
+
+
+class Count(Figure):
+    """A whole number of things."""
+
+    value: _Whole
+    unit: Literal["1"]
+
+
+class Size(Figure):
+    """A whole number of bytes."""
+
+    value: _Whole
+    unit: Literal["byte"]
+
+
+class Reserve(Figure):
+    """A whole number of bytes that may be none."""
+
+    value: Annotated[int, Field(ge=0, le=_LARGEST)]
+    unit: Literal["byte"]
+
+
+class Frequency(Figure):
+    """Clocks per second."""
+
+    value: _Rate
+    unit: Literal["Hz"]
+
+
+class Bandwidth(Figure):
+    """Bytes per second."""
+
+    value: _Rate
+    unit: Literal["byte/s"]
+
+
+class PerClock(Figure):
+    """Events per SM and clock, not always whole."""
+
+    value: Annotated[float, Field(gt=0, le=1e6, allow_inf_nan=False)]
+    unit: Literal["1"]
