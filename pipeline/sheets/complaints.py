@@ -7,7 +7,7 @@ from typing import Any
 
 from pydantic import BaseModel, ValidationError
 
-from pipeline.sheets.figures import Figure
+from pipeline.sheets.figures import Figure, Sourced
 
 _FIGURE = '{value: ..., unit: ..., source: "document, page"}'
 # Beyond this the digits tell a reader nothing, and Python may refuse to print them.
@@ -43,6 +43,8 @@ def complaints(error: ValidationError, model: type[BaseModel]) -> list[str]:
         if item["type"] == "extra_forbidden":
             known = model.model_fields if len(path) == 1 else Figure.model_fields
             sentence = f"is not a field here; {nearest(path[-1], known)}"
+        elif item["type"] == "missing" and len(path) == 1 and _is_figure(model, path[0]):
+            sentence = f"is missing; add it as {_FIGURE}"
         else:
             sentence = _SENTENCES.get(item["type"], _in_its_own_words)(item)
         lines.append(": ".join([".".join(path), sentence] if path else [sentence]))
@@ -60,9 +62,13 @@ def _shown(item: Item) -> str:
     return reprlib.repr(value)
 
 
-def _missing(item: Item) -> str:
-    plain = item["loc"][-1] in ("value", "unit", "source", "name", "compute_capability")
-    return "is missing" if plain else f"is missing; add it as {_FIGURE}"
+def _is_figure(model: type[BaseModel], field: str) -> bool:
+    kind = model.model_fields[field].annotation
+    return isinstance(kind, type) and issubclass(kind, Sourced)
+
+
+def _missing(_: Item) -> str:
+    return "is missing"
 
 
 def _not_a_number(item: Item) -> str:
@@ -116,9 +122,28 @@ def _not_text(item: Item) -> str:
     return f"is {_shown(item)}; it must be text"
 
 
-def _wrong_unit(item: Item) -> str:
-    wanted = str(item["ctx"]["expected"]).strip("'")
-    return f'is {_shown(item)}; this figure is given in "{wanted}" (with the quotes)'
+def _not_among(item: Item) -> str:
+    wanted = str(item["ctx"]["expected"])
+    if item["loc"][-1] != "unit":
+        return f"is {_shown(item)}; it must be one of {wanted}"
+    unit = wanted.strip("'")
+    return f'is {_shown(item)}; this figure is given in "{unit}" (with the quotes)'
+
+
+def _not_a_flag(item: Item) -> str:
+    return f"is {_shown(item)}; it must be true or false"
+
+
+def _not_a_group(item: Item) -> str:
+    return f"is {_shown(item)}; it must hold lines 'name: [first, second]'"
+
+
+def _not_a_list(item: Item) -> str:
+    return f"is {_shown(item)}; it must be a list, written [first, second]"
+
+
+def _below(item: Item) -> str:
+    return f"is {_shown(item)}; it must be less than {item['ctx']['lt']:g}; times are in seconds"
 
 
 def _poor_text(item: Item) -> str:
@@ -146,7 +171,11 @@ _SENTENCES: Mapping[str, Callable[[Item], str]] = {
     "finite_number": _not_finite,
     "model_type": _not_a_figure,
     "string_type": _not_text,
-    "literal_error": _wrong_unit,
+    "literal_error": _not_among,
+    "bool_type": _not_a_flag,
+    "dict_type": _not_a_group,
+    "list_type": _not_a_list,
+    "less_than": _below,
     "string_too_short": _poor_text,
     "string_pattern_mismatch": _poor_text,
     "value_error": _from_validator,

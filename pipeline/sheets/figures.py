@@ -23,12 +23,17 @@ class Record(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
 
 
-class Figure(Record):
-    """A number from the world with the place it was read in."""
+class Sourced(Record):
+    """Something from the world with the place it was read in."""
 
-    value: int | float
     unit: str
     source: _Source
+
+
+class Figure(Sourced):
+    """A number."""
+
+    value: int | float
 
 
 class Count(Figure):
@@ -70,4 +75,18 @@ class PerClock(Figure):
     """Events per SM and clock, not always whole."""
 
     value: Annotated[float, Field(gt=0, le=1e6, allow_inf_nan=False)]
+    unit: Literal["1"]
+
+
+class Duration(Figure):
+    """Seconds; less than one, so that nothing in microseconds passes."""
+
+    value: Annotated[float, Field(gt=0, lt=1, allow_inf_nan=False)]
+    unit: Literal["s"]
+
+
+class Flag(Sourced):
+    """Something that is so, or not."""
+
+    value: bool
     unit: Literal["1"]

@@ -1,0 +1,1 @@
+"""One decode step of a language model: bytes to read, ways to launch, seconds."""

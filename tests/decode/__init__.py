@@ -1,0 +1,1 @@
+"""Tests of the decode step; a package, because they share generators."""
