@@ -18,6 +18,7 @@ CHECKOUT = Path(__file__).resolve().parent.parent
 CONDA_NAMES = {
     "dask": "dask-core",
     "matplotlib": "matplotlib-base",
+    "ml-dtypes": "ml_dtypes",
     "snakemake": "snakemake-minimal",
 }
 

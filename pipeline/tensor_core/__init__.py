@@ -1,0 +1,1 @@
+"""What one tensor-core instruction asks of the lanes of a warp, and of shared memory."""
