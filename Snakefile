@@ -54,6 +54,7 @@ include: "workflow/rules/measured.smk"
 include: "workflow/rules/counting.smk"
 include: "workflow/rules/timing.smk"
 include: "workflow/rules/own.smk"
+include: "workflow/rules/megakernel.smk"
 include: "workflow/rules/artifacts.smk"
 
 
@@ -99,3 +100,4 @@ rule all:
         rules.predictions.output,
         rules.counters_measured.output,
         rules.validation.output,
+        rules.decode_measured.output,

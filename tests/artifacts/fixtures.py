@@ -13,7 +13,7 @@ from pipeline.hardware.occupancy import ladder_occupancy
 from pipeline.hardware.sheet import load_sheets
 from pipeline.kernels import matmul
 from pipeline.kernels.registry import KERNELS
-from pipeline.measured import nsight_counters, sgemm_rates
+from pipeline.measured.kernels import nsight_counters, sgemm_rates
 from pipeline.timing.compare import compare_rates
 from pipeline.vocab.gpus import FIGURES
 

@@ -11,7 +11,7 @@ from pipeline.errors import LaunchError
 from pipeline.hardware.gpus import gpus
 from pipeline.hardware.sheet import load_sheets
 from pipeline.kernels.matmul import counts
-from pipeline.measured import nsight_counters
+from pipeline.measured.kernels import nsight_counters
 
 DATA = Path(__file__).parents[2] / "data"
 LOADS = "l1tex__data_pipe_lsu_wavefronts_mem_shared_op_ld.sum"

@@ -7,7 +7,7 @@ import pytest
 
 from pipeline.hardware.gpus import gpus as figures
 from pipeline.hardware.sheet import load_sheets
-from pipeline.measured import Measurement, sgemm_rates
+from pipeline.measured.kernels import Measurement, sgemm_rates
 from pipeline.timing.compare import compare_rates
 
 ROOT = Path(__file__).parents[2]

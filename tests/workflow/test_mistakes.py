@@ -92,7 +92,7 @@ def test_job__a_mistake_in_a_table_is_one_message_and_the_log_holds_the_rest(fre
 
 
 def test_job__a_bug_shows_its_traceback(fresh):
-    with fresh.edited("pipeline/measured.py", "def sgemm_rates(", "def sgemm_rates_gone("):
+    with fresh.edited("pipeline/measured/kernels.py", "def sgemm_rates(", "def sgemm_rates_gone("):
         code, shown = fresh.snakemake("results/measured.zarr")
     assert code == 1
     assert "cannot import name 'sgemm_rates'" in shown

@@ -4,7 +4,7 @@ from pathlib import Path
 
 from pipeline import runlog, store
 from pipeline.counting.measured_counters import compare_counters
-from pipeline.measured import nsight_counters
+from pipeline.measured.kernels import nsight_counters
 
 runlog.start(snakemake.log[0])
 

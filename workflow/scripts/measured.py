@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from pipeline import runlog, store
-from pipeline.measured import sgemm_rates
+from pipeline.measured.kernels import sgemm_rates
 
 runlog.start(snakemake.log[0])
 

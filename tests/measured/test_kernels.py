@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 from pipeline.errors import DataError
-from pipeline.measured import Measurement, ProfilerCounter, nsight_counters, sgemm_rates
+from pipeline.measured.kernels import Measurement, ProfilerCounter, nsight_counters, sgemm_rates
 
 TABLE = Path(__file__).parents[2] / "data/measured/sgemm_ladder.csv"
 HEADER = ",".join(Measurement.model_fields)

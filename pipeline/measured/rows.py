@@ -1,27 +1,25 @@
-"""Published measurements: tables of the world become datasets over ``measurement``."""
+"""Strict reading of tables of measurements: columns, values, and one row per case."""
 
 import csv
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Annotated, Any, TypeVar
+from typing import Annotated, Any, TypeVar, get_args
 
 import numpy as np
 import xarray as xr
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
+from pydantic.fields import FieldInfo
 
 from pipeline.errors import DataError
-from pipeline.vocab.measured import MEASURED, PROFILED
-from pipeline.vocab.variable import annotate
 
 Id = Annotated[str, Field(pattern=r"^[a-z0-9_]+$")]
 # No matrix has more rows than an index of 32 bits can tell apart: more is a slip of the pen.
 Size = Annotated[int, Field(gt=0, le=2**31)]
 SizeIfKnown = Annotated[Size | None, BeforeValidator(lambda text: text or None)]
+Source = Annotated[str, Field(min_length=8)]
 
 _LONGEST_SHOWN = 60
-_NAMES = {"gflops": "measured_gflops", "threads": "threads_per_block"}
-_MAY_BE_MISSING = ("bm", "bn", "bk", "wm", "wn", "wniter", "tm", "tn", "threads")
 
 
 class Row(BaseModel):
@@ -33,97 +31,28 @@ class Row(BaseModel):
 R = TypeVar("R", bound=Row)
 
 
-class Measurement(Row):
-    """A rate of a kernel on a GPU."""
-
-    gpu: Id
-    kernel: Id
-    n: Size
-    bm: SizeIfKnown
-    bn: SizeIfKnown
-    bk: SizeIfKnown
-    wm: SizeIfKnown
-    wn: SizeIfKnown
-    wniter: SizeIfKnown
-    tm: SizeIfKnown
-    tn: SizeIfKnown
-    threads: SizeIfKnown
-    gflops: Annotated[float, Field(gt=0, allow_inf_nan=False)]
-    source: Annotated[str, Field(min_length=8)]
-    conditions: str
-
-
-class ProfilerCounter(Row):
-    """A metric of Nsight Compute for one launch of a kernel."""
-
-    gpu: Id
-    kernel: Id
-    n: Size
-    metric: Annotated[str, Field(min_length=3)]
-    value: Annotated[float, Field(ge=0, allow_inf_nan=False)]
-    source: Annotated[str, Field(min_length=8)]
-    conditions: str
-
-
-def sgemm_rates(path: Path) -> xr.Dataset:
-    """Read published rates of matrix-multiply kernels.
+def arrange(rows: Sequence[Row], ids: list[str], names: Mapping[str, str]) -> xr.Dataset:
+    """Arrange the columns over ``measurement``.
 
     Parameters
     ----------
-    path
-        A csv file with the columns of :class:`Measurement`; lines that start with ``#`` are notes.
-        Kernels and GPUs need not be known here: a rate may be published for more.
+    rows
+        At least one.
+    ids
+        Name of each row.
+    names
+        Column -> name of the variable, where it has another one.
 
     Returns
     -------
     (measurement,)
-        ``kernel``, ``gpu``, ``n``, ``measured_gflops`` (GFLOP/s), the tile and its source. Figures
-        that are not stated are NaN.
-
-    Raises
-    ------
-    DataError
-        Naming file, line and column, if a value is not what the column holds, a column is missing
-        or unknown, or two rows are about the same kernel, GPU and size.
+        A variable per column; one that may be empty holds floats, and NaN where it is.
     """
-    rows = _rows(path, Measurement)
-    ids = [f"{row.gpu} {row.kernel} {row.n}" for row in rows]
-    _require_each_once(path, ids, "GPU, kernel, n")
-    return annotate(_dataset(rows, ids, _NAMES), MEASURED)
-
-
-def nsight_counters(path: Path) -> xr.Dataset:
-    """Read counters that a profiler took from kernels like those of the ladder.
-
-    Parameters
-    ----------
-    path
-        A csv file with the columns of :class:`ProfilerCounter`; otherwise as in
-        :func:`sgemm_rates`.
-
-    Returns
-    -------
-    (measurement,)
-        ``kernel``, ``gpu``, ``n``, ``metric``, its value as ``measured``, and the source.
-
-    Raises
-    ------
-    DataError
-        As :func:`sgemm_rates`.
-    """
-    rows = _rows(path, ProfilerCounter)
-    ids = [f"{row.gpu} {row.kernel} {row.n} {row.metric}" for row in rows]
-    _require_each_once(path, ids, "GPU, kernel, n, metric")
-    return annotate(_dataset(rows, ids, {"value": "measured"}), PROFILED)
-
-
-def _dataset(rows: Sequence[Row], ids: list[str], names: Mapping[str, str]) -> xr.Dataset:
-    """Arrange the columns over ``measurement``, some of them under other names."""
     variables = {
         names.get(name, name): np.array(
-            [getattr(row, name) for row in rows], np.float64 if name in _MAY_BE_MISSING else None
+            [getattr(row, name) for row in rows], np.float64 if _may_be_missing(field) else None
         )
-        for name in type(rows[0]).model_fields
+        for name, field in type(rows[0]).model_fields.items()
     }
     return xr.Dataset(
         {name: ("measurement", values) for name, values in variables.items()},
@@ -131,14 +60,48 @@ def _dataset(rows: Sequence[Row], ids: list[str], names: Mapping[str, str]) -> x
     )
 
 
-def _require_each_once(path: Path, ids: list[str], what: str) -> None:
+def _may_be_missing(field: FieldInfo) -> bool:
+    return type(None) in get_args(field.annotation)
+
+
+def require_each_once(path: Path, ids: list[str], what: str) -> None:
+    """Refuse a table with two rows about the same case.
+
+    Parameters
+    ----------
+    path
+        The table.
+    ids
+        Name of each row.
+    what
+        Columns that make the name, for the message.
+
+    Raises
+    ------
+    DataError
+        Naming the case.
+    """
     twice = [name for name, count in Counter(ids).items() if count > 1]
     if twice:
         raise DataError(f"{path}: {twice[0]} ({what}) stands in more than one line; keep one")
 
 
-def _rows(path: Path, kind: type[R]) -> list[R]:
-    """Read a table whose columns are the fields of ``kind``."""
+def read_rows(path: Path, kind: type[R]) -> list[R]:
+    """Read a table whose columns are the fields of ``kind``.
+
+    Parameters
+    ----------
+    path
+        A csv file; lines that start with ``#`` are notes.
+    kind
+        What every row is read as.
+
+    Raises
+    ------
+    DataError
+        Naming file, line and column, if a value is not what the column holds, a column is missing
+        or unknown, or there is no row.
+    """
     rows = [
         _row(path, line, fields, kind) for line, fields in _lines(path, list(kind.model_fields))
     ]

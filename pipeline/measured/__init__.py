@@ -1,0 +1,1 @@
+"""What others measured and published, read from tables with sources."""
