@@ -72,6 +72,11 @@ class Operation:
     blocks: Amount
 
     @property
+    def reads_kv(self) -> bool:
+        """Whether it reads keys and values."""
+        return "attention" in self.primitives
+
+    @property
     def bytes(self) -> Amount:
         """All that one run reads (B)."""
         return self.weight_bytes + self.kv_bytes

@@ -7,6 +7,7 @@ from pydantic import StringConstraints, model_validator
 from pipeline.sheets.figures import (
     Bandwidth,
     Count,
+    Duration,
     Frequency,
     PerClock,
     Record,
@@ -59,7 +60,10 @@ class CapabilityEntry(Record):
 
 
 class SheetEntry(Record):
-    """What one GPU sheet holds. The rates of an SM may stand here where a GPU differs."""
+    """What one GPU sheet holds.
+
+    The rates of an SM may stand here where a GPU differs, and launch costs where they are known.
+    """
 
     name: Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=60)]
     compute_capability: str
@@ -71,3 +75,5 @@ class SheetEntry(Record):
     issue_per_clk: PerClock | None = None
     l1_lines_per_clk: PerClock | None = None
     smem_wavefronts_per_clk: PerClock | None = None
+    launch_stream: Duration | None = None
+    launch_graphs: Duration | None = None

@@ -7,7 +7,7 @@ import xarray as xr
 
 from pipeline.errors import DataError
 from pipeline.hardware.sheet import Sheet
-from pipeline.vocab.gpus import FIGURES, GPUS
+from pipeline.vocab.gpus import FIGURES, GPUS, LAUNCH_FIGURES
 from pipeline.vocab.variable import annotate
 
 
@@ -22,9 +22,9 @@ def gpus(sheets: Mapping[str, Sheet]) -> xr.Dataset:
     Returns
     -------
     xarray.Dataset
-        (gpu): every figure in SI units, with the source of each GPU's value as the attribute
-        ``source_<id>``, and ``peak_fp32_flops`` derived from three of them. Coordinates ``gpu``,
-        ``gpu_name`` and ``compute_capability``.
+        (gpu): every figure in SI units, NaN where a sheet may leave it out and does, with the
+        source of each GPU's value as the attribute ``source_<id>``, and ``peak_fp32_flops`` derived
+        from three of them. Coordinates ``gpu``, ``gpu_name`` and ``compute_capability``.
 
     Raises
     ------
@@ -34,7 +34,7 @@ def gpus(sheets: Mapping[str, Sheet]) -> xr.Dataset:
     if not sheets:
         raise DataError("no GPU sheet was given; name at least one GPU id")
     dataset = xr.Dataset(
-        {name: _variable(name, sheets) for name in FIGURES},
+        {name: _variable(name, sheets) for name in (*FIGURES, *LAUNCH_FIGURES)},
         coords={
             "gpu": list(sheets),
             "gpu_name": ("gpu", [sheet.name for sheet in sheets.values()]),
@@ -52,6 +52,7 @@ def gpus(sheets: Mapping[str, Sheet]) -> xr.Dataset:
 
 def _variable(name: str, sheets: Mapping[str, Sheet]) -> tuple[str, np.ndarray, dict[str, str]]:
     """One figure of all GPUs, with where each value was read."""
-    values = np.array([sheet.figures[name].value for sheet in sheets.values()])
-    sources = {f"source_{key}": s.figures[name].source for key, s in sheets.items()}
+    given = {key: s.figures[name] for key, s in sheets.items() if name in s.figures}
+    values = np.array([given[key].value if key in given else np.nan for key in sheets])
+    sources = {f"source_{key}": figure.source for key, figure in given.items()}
     return "gpu", values, GPUS[name].attrs | sources

@@ -30,9 +30,18 @@ FIGURES = {
     "smem_wavefronts_per_clk": Variable("1", "shared-memory wavefronts per SM and clock"),
 }
 
+LAUNCH_FIGURES = {
+    "launch_stream": Variable("s", "from one kernel to the next in a stream; NaN if not measured"),
+    "launch_graphs": Variable(
+        "s", "from one kernel to the next in a CUDA graph; NaN if not measured"
+    ),
+}
+"""Figures that a sheet may leave out."""
+
 GPUS = (
     DIMENSIONS
     | {"compute_capability": Variable("1", "CUDA compute capability")}
     | FIGURES
+    | LAUNCH_FIGURES
     | {"peak_fp32_flops": Variable("FLOP/s", "peak FP32 rate, two FLOP per multiply-add")}
 )

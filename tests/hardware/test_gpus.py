@@ -10,7 +10,7 @@ from pipeline import store
 from pipeline.errors import DataError
 from pipeline.hardware.gpus import gpus
 from pipeline.hardware.sheet import load_sheets
-from pipeline.vocab.gpus import FIGURES, GPUS
+from pipeline.vocab.gpus import FIGURES, GPUS, LAUNCH_FIGURES
 
 DATA = Path(__file__).parents[2] / "data"
 IDS = ["rtx_a6000", "a100_sxm_40gb", "h100_sxm"]
@@ -22,7 +22,7 @@ def dataset() -> xr.Dataset:
 
 
 def test_gpus__holds_every_figure_over_gpu_in_the_order_given(dataset: xr.Dataset) -> None:
-    assert list(dataset.data_vars) == [*FIGURES, "peak_fp32_flops"]
+    assert list(dataset.data_vars) == [*FIGURES, *LAUNCH_FIGURES, "peak_fp32_flops"]
     assert set(dataset.coords) == {"gpu", "gpu_name", "compute_capability"}
     assert dict(dataset.sizes) == {"gpu": 3}
     assert dataset["gpu"].values.tolist() == IDS
@@ -37,7 +37,7 @@ def test_gpus__peak_counts_a_multiply_add_as_two(dataset: xr.Dataset) -> None:
 
 def test_gpus__counts_are_integers_and_rates_are_not(dataset: xr.Dataset) -> None:
     rates = {"clock_hz", "dram_bandwidth", "peak_fp32_flops"}
-    rates |= {"issue_per_clk", "l1_lines_per_clk", "smem_wavefronts_per_clk"}
+    rates |= {"issue_per_clk", "l1_lines_per_clk", "smem_wavefronts_per_clk", *LAUNCH_FIGURES}
     for name, variable in dataset.data_vars.items():
         assert variable.dtype == (np.float64 if name in rates else np.int64), name
 
@@ -56,6 +56,13 @@ def test_gpus__figures_of_the_capability_follow_the_gpu(dataset: xr.Dataset) -> 
     assert dataset["max_warps_per_sm"].values.tolist() == [48, 64, 64]
     assert dataset["smem_per_sm"].values.tolist() == [100 * 1024, 164 * 1024, 228 * 1024]
     assert dataset["l2_bytes"].values.tolist() == [6 * 2**20, 40 * 2**20, 50 * 2**20]
+
+
+def test_gpus__what_a_sheet_leaves_out_is_missing_and_has_no_source(dataset: xr.Dataset) -> None:
+    launch = dataset["launch_stream"]
+    assert launch.isnull().values.tolist() == [True, True, False]
+    assert launch.sel(gpu="h100_sxm").item() == 2.1e-6
+    assert [key for key in launch.attrs if key.startswith("source_")] == ["source_h100_sxm"]
 
 
 def test_gpus__round_trips_through_a_store(dataset: xr.Dataset, tmp_path: Path) -> None:
