@@ -53,6 +53,7 @@ include: "workflow/rules/hardware.smk"
 include: "workflow/rules/measured.smk"
 include: "workflow/rules/counting.smk"
 include: "workflow/rules/timing.smk"
+include: "workflow/rules/tensor_core.smk"
 include: "workflow/rules/own.smk"
 include: "workflow/rules/megakernel.smk"
 include: "workflow/rules/artifacts.smk"
@@ -101,3 +102,5 @@ rule all:
         rules.counters_measured.output,
         rules.validation.output,
         rules.decode_measured.output,
+        rules.fragments.output,
+        rules.ldmatrix.output,

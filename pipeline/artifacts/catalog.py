@@ -16,6 +16,8 @@ LECTURE10 = {
     "across_gpus": "pipeline.artifacts.lecture10.across_gpus",
     "roofline": "pipeline.artifacts.lecture10.roofline",
     "validation": "pipeline.artifacts.lecture10.validation",
+    "mma_fragments": "pipeline.artifacts.lecture10.mma_fragments",
+    "ldmatrix": "pipeline.artifacts.lecture10.ldmatrix",
     "counters_measured": "pipeline.artifacts.lecture10.counters_measured",
 }
 

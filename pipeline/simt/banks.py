@@ -1,8 +1,7 @@
 """How many wavefronts a shared-memory access takes: the definition.
 
-Shared memory has 32 banks of 4-byte words; each bank serves one word per wavefront, and lanes that
-ask for the same word share it. A warp instruction is cut into groups of lanes that are served one
-after the other; a group takes as many wavefronts as the busiest bank has distinct words.
+A warp instruction is cut into groups of lanes that are served one after the other; a group takes as
+many wavefronts as the busiest bank has distinct words (:mod:`pipeline.banks`).
 
 Two rules say how many groups there are. ``lecture``: one for accesses of up to 32 bits, two for
 64 bits, four for 128 bits (the phases of the lecture script). ``hardware``: the same, but halved if
@@ -16,16 +15,11 @@ rule.
 import numpy as np
 from numpy.typing import NDArray
 
-BANKS = 32
-WORD_BYTES = 4
+from pipeline.banks import BANKS, busiest, groups_of, words_of
+
 WIDEST_BYTES = 16
 WARP = 32
 RULES = ("lecture", "hardware")
-
-
-def groups_of(access_bytes: int) -> int:
-    """Return into how many groups of lanes an access of ``access_bytes`` per lane is cut."""
-    return max(1, access_bytes // WORD_BYTES)
 
 
 def pairs_up(address: NDArray[np.int64], active: NDArray[np.bool_]) -> bool:
@@ -76,12 +70,9 @@ def wavefronts(
     groups = most = groups_of(access_bytes)
     if rule == "hardware" and groups > 1 and pairs_up(address, active):
         groups //= 2
-    words_per_lane = max(1, access_bytes // WORD_BYTES)
     taken = 0
     for lanes in np.split(np.arange(WARP), groups):
-        start = address[lanes][active[lanes]] // WORD_BYTES
-        words = np.unique(start[:, None] + np.arange(words_per_lane))
-        taken += int(np.bincount(words % BANKS, minlength=1).max())
+        taken += int(busiest(words_of(address[lanes][active[lanes]], access_bytes).ravel()))
     wide_store = store and access_bytes == WIDEST_BYTES
     ideal = active.reshape(most if wide_store else groups, -1).any(axis=1).sum()
     return taken, int(ideal)
@@ -103,9 +94,7 @@ def atomic_wavefronts(
         Bytes per lane: 2, 4 or 8.
     """
     taken = 0
-    words_per_lane = max(1, access_bytes // WORD_BYTES)
     for lanes in np.split(np.arange(WARP), groups_of(access_bytes)):
-        start = address[lanes][active[lanes]] // WORD_BYTES
-        words = start[:, None] + np.arange(words_per_lane)
+        words = words_of(address[lanes][active[lanes]], access_bytes)
         taken += int(np.bincount(words.ravel() % BANKS, minlength=1).max())
     return taken

@@ -9,6 +9,7 @@ from typing import Any
 
 from numpy.typing import NDArray
 
+from pipeline.banks import WORD_BYTES
 from pipeline.errors import ModelError
 from pipeline.simt import banks, banks_fast, coalescing_fast
 from pipeline.simt.access import Access
@@ -97,7 +98,7 @@ class Costs:
         count: Callable[[int, int], tuple[int, ...]],
     ) -> list[int]:
         """Sum what ``count(const, rows)`` gives for the first ``rows`` blocks."""
-        if itemsize >= banks.WORD_BYTES and access.same:
+        if itemsize >= WORD_BYTES and access.same:
             # A shift by whole words turns the banks round and changes no count.
             once = self._pattern(access, kind, lambda: count(access.const, 1))
             times = len(access.block) * access.repeat

@@ -14,6 +14,7 @@ from pipeline.hardware.sheet import load_sheets
 from pipeline.kernels import matmul
 from pipeline.kernels.registry import KERNELS
 from pipeline.measured.kernels import nsight_counters, sgemm_rates
+from pipeline.tensor_core.results import fragments, ldmatrix
 from pipeline.timing.compare import compare_rates
 from pipeline.vocab.gpus import FIGURES
 
@@ -310,4 +311,6 @@ STORES = {
     "occupancy": occupancy,
     "predictions": predictions,
     "measured": measured,
+    "tensor_core/fragments": fragments,
+    "tensor_core/ldmatrix": ldmatrix,
 }
