@@ -102,5 +102,5 @@ rule all:
         rules.counters_measured.output,
         rules.validation.output,
         rules.decode_measured.output,
-        rules.fragments.output,
-        rules.ldmatrix.output,
+        rules.tensor_core_fragments.output,
+        rules.tensor_core_ldmatrix.output,

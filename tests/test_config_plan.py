@@ -95,6 +95,8 @@ def test_artifact__needs_stores_and_settings_that_there_are(config, lecture, art
             "occupancy",
             "predictions",
             "validation",
+            "tensor_core/fragments",
+            "tensor_core/ldmatrix",
             *(f"own/{name}" for name in artifact_plan.OWN_STORES),
         )
     }

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from pipeline.banks import busiest, groups_of, words_of
 from pipeline.errors import MisalignedError, ModelError
 from pipeline.tensor_core.layouts import UNCHANGED, WAVEFRONT_BYTES, Layout, Swizzle
-from pipeline.tensor_core.ldmatrix import ROW_BYTES, operand_rows
+from pipeline.tensor_core.ldmatrix import HALF_BYTES, ROW_BYTES, operand_rows
 from pipeline.tensor_core.shapes import MMA_SHAPES, WARP
 
 ACCESS_BYTES = (1, 2, 4, 8, 16)
@@ -113,8 +113,7 @@ def tile_loads(row0: NDArray[np.integer[Any]], byte0: NDArray[np.integer[Any]]) 
     """
     row0, byte0 = np.asarray(row0, np.int64), np.asarray(byte0, np.int64)
     row, column = _TILE.T
-    half_bytes = TILE_BYTES // TILE_ROWS
-    return Pattern(row0[:, None] + row, byte0[:, None] + column * half_bytes, ROW_BYTES)
+    return Pattern(row0[:, None] + row, byte0[:, None] + column * HALF_BYTES, ROW_BYTES)
 
 
 def cheapest_layout(pattern: Pattern, row_bytes: int, rows: int | None = None) -> Layout:

@@ -22,7 +22,9 @@ ROW_BYTES = 16
 PIECES = (1, 2, 4)
 """Pieces that one instruction moves."""
 
-_HALF_BYTES = 2
+HALF_BYTES = 2
+"""Bytes of the elements that ``.trans`` transposes, and of half a register."""
+
 _HALVES = 2
 
 
@@ -209,8 +211,8 @@ def _halves(
     given = address[..., :used].astype(np.int64)
     _check(given, size)
     front = leading[0] or (1,) * (address.ndim - 1)
-    halves = memory.view(np.uint16).reshape(*front, size // _HALF_BYTES)
-    return halves, given[..., lane] // _HALF_BYTES + element
+    halves = memory.view(np.uint16).reshape(*front, size // HALF_BYTES)
+    return halves, given[..., lane] // HALF_BYTES + element
 
 
 def _fit(memory: tuple[int, ...], address: tuple[int, ...]) -> bool:

@@ -14,7 +14,8 @@ from pipeline.hardware.sheet import load_sheets
 from pipeline.kernels import matmul
 from pipeline.kernels.registry import KERNELS
 from pipeline.measured.kernels import nsight_counters, sgemm_rates
-from pipeline.tensor_core.results import fragments, ldmatrix
+from pipeline.tensor_core.fragment_results import fragments
+from pipeline.tensor_core.ldmatrix_results import ldmatrix
 from pipeline.timing.compare import compare_rates
 from pipeline.vocab.gpus import FIGURES
 

@@ -4,17 +4,17 @@ import numpy as np
 import pytest
 
 from pipeline.artifacts.lecture10 import ldmatrix, mma_fragments
-from pipeline.tensor_core import results
+from pipeline.tensor_core import fragment_results, ldmatrix_results
 
 
 @pytest.fixture(scope="module")
 def held():
-    return results.fragments()
+    return fragment_results.fragments()
 
 
 @pytest.fixture(scope="module")
 def loaded():
-    return results.ldmatrix()
+    return ldmatrix_results.ldmatrix()
 
 
 def test_mma_fragments__every_element_is_drawn_once(held):

@@ -5,9 +5,10 @@ import pytest
 
 from pipeline import store
 from pipeline.tensor_core.conflicts import tile_loads, wavefronts
+from pipeline.tensor_core.fragment_results import fragments
 from pipeline.tensor_core.fragments import coordinates
 from pipeline.tensor_core.layouts import LAYOUTS
-from pipeline.tensor_core.results import fragments, ldmatrix
+from pipeline.tensor_core.ldmatrix_results import ldmatrix
 from pipeline.tensor_core.shapes import shape_named
 
 

@@ -213,6 +213,7 @@ def test_timing__an_edit_reruns_what_predicts(built):
     [
         ("workflow/scripts/occupancy.py", behind("occupancy")),
         ("workflow/scripts/table.py", {job for job, _ in artifacts() if job.startswith("table")}),
+        ("pipeline/tensor_core/ldmatrix_results.py", behind("tensor_core_ldmatrix")),
         ("pipeline/artifacts/lecture10/gpus.py", of("gpus", "table")),
         ("pipeline/artifacts/lecture10/roofline.py", of("roofline", "figure")),
         ("pipeline/artifacts/lecture10/bottlenecks.py", of("bottlenecks", "table", "figure")),
@@ -329,4 +330,5 @@ def test_versions__are_in_every_rule(built):
         planned = built.planned()
     every_job = {job for job, _ in artifacts()} | counted(*KERNELS, *OWN)
     stores = ("gpus", "gpu_limits", "measured", "hazards", "counts", "own_counts", *MODELLED)
-    assert planned == every_job | behind(*stores)
+    tensor_core = ("tensor_core_fragments", "tensor_core_ldmatrix")
+    assert planned == every_job | behind(*stores, *tensor_core)

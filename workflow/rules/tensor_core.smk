@@ -1,29 +1,29 @@
 # What one tensor-core instruction asks of its lanes, and of shared memory.
 
 
-rule fragments:
+rule tensor_core_fragments:
     output:
         directory("results/tensor_core/fragments.zarr"),
     log:
-        "logs/fragments.log",
+        "logs/tensor_core_fragments.log",
     conda:
         "../../environment.yml"
     params:
-        code=code_digest("workflow/scripts/fragments.py"),
+        code=code_digest("workflow/scripts/tensor_core_fragments.py"),
         versions=library_versions(),
     script:
-        "../scripts/fragments.py"
+        "../scripts/tensor_core_fragments.py"
 
 
-rule ldmatrix:
+rule tensor_core_ldmatrix:
     output:
         directory("results/tensor_core/ldmatrix.zarr"),
     log:
-        "logs/ldmatrix.log",
+        "logs/tensor_core_ldmatrix.log",
     conda:
         "../../environment.yml"
     params:
-        code=code_digest("workflow/scripts/ldmatrix.py"),
+        code=code_digest("workflow/scripts/tensor_core_ldmatrix.py"),
         versions=library_versions(),
     script:
-        "../scripts/ldmatrix.py"
+        "../scripts/tensor_core_ldmatrix.py"

@@ -13,7 +13,7 @@ from pipeline.artifacts.artifact import Artifact
 from pipeline.render.column import Column
 from pipeline.tensor_core.conflicts import TILE_ROWS
 from pipeline.tensor_core.layouts import CHUNK_BYTES, LECTURE_SWIZZLE
-from pipeline.tensor_core.results import HALF_BYTES
+from pipeline.tensor_core.ldmatrix import HALF_BYTES
 
 ARTIFACT = Artifact(
     id="ldmatrix",
