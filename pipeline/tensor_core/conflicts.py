@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from pipeline.banks import busiest, groups_of, words_of
 from pipeline.errors import MisalignedError, ModelError
-from pipeline.tensor_core.layouts import UNCHANGED, WAVEFRONT_BYTES, Layout, Swizzle
+from pipeline.tensor_core.layouts import UNCHANGED, WAVEFRONT_BYTES, Layout, Swizzle, whole_numbers
 from pipeline.tensor_core.ldmatrix import HALF_BYTES, ROW_BYTES, operand_rows
 from pipeline.tensor_core.shapes import MMA_SHAPES, WARP
 
@@ -55,14 +55,16 @@ class Pattern:
                 f"access pattern: given accesses of {self.access_bytes} bytes; must be one of "
                 f"{', '.join(map(str, ACCESS_BYTES))}"
             )
-        fits = self.row.ndim == 2 and self.row.shape == self.byte.shape and self.row.size > 0
-        whole = self.row.dtype.kind in "iu" and self.byte.dtype.kind in "iu"
-        if not (fits and whole) or self.row.shape[1] % self.together:
+        row, byte = (whole_numbers("access pattern", one) for one in (self.row, self.byte))
+        fits = row.ndim == 2 and row.shape == byte.shape and row.size > 0
+        if not fits or row.shape[1] % self.together:
             raise ModelError(
-                f"access pattern: rows and bytes must be whole numbers in arrays of one shape "
-                f"(instructions, lanes) with a multiple of {self.together} lanes; given "
-                f"{self.row.dtype} {self.row.shape} and {self.byte.dtype} {self.byte.shape}"
+                f"access pattern: rows and bytes must be arrays of one shape (instructions, lanes) "
+                f"with a multiple of {self.together} lanes; given {row.shape} and {byte.shape}"
             )
+        # Lists become arrays.
+        object.__setattr__(self, "row", row)
+        object.__setattr__(self, "byte", byte)
 
     @property
     def together(self) -> int:
@@ -111,7 +113,10 @@ def tile_loads(row0: NDArray[np.integer[Any]], byte0: NDArray[np.integer[Any]]) 
     row0, byte0 : (tiles,)
         First row and first byte of each tile.
     """
-    row0, byte0 = np.asarray(row0, np.int64), np.asarray(byte0, np.int64)
+    row0, byte0 = (
+        np.atleast_1d(whole_numbers(f"tile, first {name}", given))
+        for name, given in (("row", row0), ("byte", byte0))
+    )
     row, column = _TILE.T
     return Pattern(row0[:, None] + row, byte0[:, None] + column * HALF_BYTES, ROW_BYTES)
 
@@ -152,10 +157,15 @@ def cheapest_layout(pattern: Pattern, row_bytes: int, rows: int | None = None) -
             return layout
         if taken is not None and (fewest is None or taken < fewest[0]):
             fewest = taken, layout
-    best = f"; the best, {fewest[1]}, takes {fewest[0]}" if fewest else ""
+    if fewest is None:
+        raise ModelError(
+            f"cheapest layout: accesses of this pattern start at no multiple of their "
+            f"{pattern.access_bytes} bytes, however rows are padded"
+        )
     raise ModelError(
         f"cheapest layout: neither padding nor swizzle frees this pattern of conflicts, that is "
-        f"brings it down to {pattern.ideal * len(pattern.row)} wavefronts{best}"
+        f"brings it down to {pattern.ideal * len(pattern.row)} wavefronts; the best, {fewest[1]}, "
+        f"takes {fewest[0]}"
     )
 
 

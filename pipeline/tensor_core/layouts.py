@@ -20,6 +20,31 @@ CHUNK_BYTES = 16
 """What a lane of ``ldmatrix`` points at: the widest access."""
 
 
+def whole_numbers(owner: str, values: Any) -> NDArray[np.int64]:
+    """Give numbers as an array of int64.
+
+    Parameters
+    ----------
+    owner
+        Whose numbers they are, for the message.
+    values
+        Of any shape.
+
+    Raises
+    ------
+    ModelError
+        If they are of another type: fractions are not cut off.
+    """
+    found = np.asarray(values)
+    if found.dtype.kind not in "iu":
+        raise ModelError(f"{owner}: must be whole numbers; given numpy type {found.dtype}")
+    return found.astype(np.int64, copy=False)
+
+
+def _is_whole(*values: Any) -> bool:
+    return all(isinstance(n, int | np.integer) and not isinstance(n, bool) for n in values)
+
+
 @dataclass(frozen=True)
 class Swizzle:
     """XOR some bits of an address into others; without bits nothing changes.
@@ -46,8 +71,7 @@ class Swizzle:
 
     def __post_init__(self) -> None:
         """Refuse what the class says it does not take."""
-        given = (self.bits, self.base, self.shift)
-        whole = all(isinstance(n, int | np.integer) and not isinstance(n, bool) for n in given)
+        whole = _is_whole(self.bits, self.base, self.shift)
         if not whole or self.bits < 0 or self.base < 0 or abs(self.shift) < self.bits:
             raise ModelError(
                 f"swizzle ({self.bits}, {self.base}, {self.shift}): bits, base and shift must be "
@@ -55,8 +79,14 @@ class Swizzle:
             )
 
     def __call__(self, offset: NDArray[np.integer[Any]] | int) -> NDArray[np.int64]:
-        """Swizzle offsets of any shape."""
-        given = np.asarray(offset, np.int64)
+        """Swizzle offsets of any shape.
+
+        Raises
+        ------
+        ModelError
+            If an offset is no whole number.
+        """
+        given = whole_numbers(f"swizzle {self}, offsets", offset)
         mask = (1 << self.bits) - 1
         taken = given >> (self.base + max(0, self.shift)) & mask
         return given ^ taken << self.changed
@@ -121,11 +151,13 @@ class Layout:
 
     def __post_init__(self) -> None:
         """Refuse what the class says it does not take."""
-        if self.row_bytes < 1 or self.padding < 0:
+        if not (_is_whole(self.row_bytes, self.padding) and self.row_bytes > 0 <= self.padding):
             raise ModelError(
-                f"layout: a row has at least 1 byte and no less than 0 of padding; given "
-                f"{self.row_bytes} and {self.padding}"
+                f"layout: a row has at least 1 byte and no less than 0 of padding, whole numbers; "
+                f"given {self.row_bytes} and {self.padding}"
             )
+        if not isinstance(self.swizzle, Swizzle):
+            raise ModelError(f"layout: given {self.swizzle!r} as swizzle; write Swizzle(...)")
 
     @property
     def pitch(self) -> int:
@@ -149,12 +181,16 @@ class Layout:
 
         Raises
         ------
+        ModelError
+            If rows or bytes are no whole numbers.
         OutOfRangeError
             If a place is in no row.
         MisalignedError
             If an access starts at no multiple of its size, or the swizzle tears it.
         """
-        row, byte = np.broadcast_arrays(np.asarray(row), np.asarray(byte))
+        row, byte = np.broadcast_arrays(
+            whole_numbers(f"layout {self}, rows", row), whole_numbers(f"layout {self}, bytes", byte)
+        )
         outside = (row < 0) | (byte < 0) | (byte + access_bytes > self.row_bytes)
         if outside.any():
             raise OutOfRangeError(
@@ -166,7 +202,7 @@ class Layout:
                 f"layout {self}: the swizzle keeps {1 << self.swizzle.changed} bytes together, and "
                 f"an access has {access_bytes}; take a larger base"
             )
-        linear = row.astype(np.int64) * self.pitch + byte
+        linear = row * self.pitch + byte
         crooked = linear % access_bytes != 0
         if crooked.any():
             raise MisalignedError(

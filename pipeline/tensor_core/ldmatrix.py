@@ -6,6 +6,7 @@ elements of 16 bits and comes transposed: lane l gets the elements of rows 2 (l 
 2 (l mod 4) + 1 in column l div 4. (PTX ISA, ldmatrix and stmatrix, shape .m8n8, .b16.)
 """
 
+import math
 from functools import cache
 from typing import Any
 
@@ -50,8 +51,7 @@ def sources(pieces: int, transposed: bool = False) -> NDArray[np.int64]:
     ModelError
         If no instruction moves that many pieces.
     """
-    if pieces not in PIECES:
-        raise ModelError(f"ldmatrix and stmatrix move 1, 2 or 4 pieces; given {pieces}")
+    _require_pieces(pieces)
     lane, piece, half = np.ogrid[:WARP, :pieces, :_HALVES]
     across, along = lane // 4, _HALVES * (lane % 4) + half
     row, element = (along, across) if transposed else (across, along)
@@ -134,8 +134,8 @@ def ldmatrix(
         If a lane points at no multiple of 16 bytes, or outside the memory.
     """
     halves, index = _halves(np.ascontiguousarray(memory), address, pieces, transposed)
-    found = np.take_along_axis(halves, index.reshape(*index.shape[:-3], -1), axis=-1)
-    in_order = np.ascontiguousarray(found.reshape(*found.shape[:-1], WARP, -1))
+    found = np.take_along_axis(halves, _flat(index), axis=-1)
+    in_order = np.ascontiguousarray(found.reshape(*found.shape[:-1], WARP, _HALVES * pieces))
     return in_order.view(np.uint32)
 
 
@@ -172,10 +172,18 @@ def stmatrix(
             f"{registers.dtype} of shape {registers.shape}; fragments become registers by "
             f".view(np.uint32)"
         )
-    if not memory.flags.c_contiguous:
-        raise ModelError("stmatrix: the memory must be one whole array, not a part of one")
+    whole = isinstance(memory, np.ndarray) and memory.flags.c_contiguous
+    if not whole or not memory.flags.writeable:
+        raise ModelError(
+            "stmatrix: the memory must be one whole array that can be written, not a part of one"
+        )
     halves, index = _halves(memory, address, registers.shape[-1], transposed)
-    flat = index.reshape(*index.shape[:-3], -1)
+    if registers.shape[:-2] != index.shape[:-3]:
+        raise ModelError(
+            f"stmatrix: registers of shape {registers.shape} and addresses of shape "
+            f"{np.shape(address)} are not of the same warps"
+        )
+    flat = _flat(index)
     ordered = np.sort(flat, axis=-1)
     if np.any(ordered[..., 1:] == ordered[..., :-1]):
         raise ModelError("stmatrix: two lanes point at one row; which of them wins is not defined")
@@ -187,15 +195,18 @@ def _halves(
     memory: NDArray[Any], address: NDArray[np.integer[Any]], pieces: int, transposed: bool
 ) -> tuple[NDArray[np.uint16], NDArray[np.int64]]:
     """Show memory as 16-bit halves, and give the index of each half that is moved."""
+    _require_pieces(pieces)
     lane, element = sources(pieces, transposed)
     address = np.asarray(address)
     used = PIECE_ROWS * pieces
+    if memory.dtype.hasobject:
+        raise ModelError("ldmatrix and stmatrix: shared memory holds numbers, not Python objects")
     if address.dtype.kind not in "iu" or address.ndim < 1 or address.shape[-1] < used:
         raise ModelError(
             f"ldmatrix and stmatrix of {pieces} pieces take whole numbers, the byte addresses of "
             f"{used} lanes; given {address.dtype} of shape {address.shape}"
         )
-    size = memory.nbytes // max(1, memory[..., 0].size) if memory.ndim else 0
+    size = memory.shape[-1] * memory.itemsize if memory.ndim else 0
     leading = memory.shape[:-1], address.shape[:-1]
     # A memory of one axis serves all warps; otherwise both have the same axes in front.
     if not size or (leading[0] and not _fit(*leading)):
@@ -213,6 +224,17 @@ def _halves(
     front = leading[0] or (1,) * (address.ndim - 1)
     halves = memory.view(np.uint16).reshape(*front, size // HALF_BYTES)
     return halves, given[..., lane] // HALF_BYTES + element
+
+
+def _require_pieces(pieces: int) -> None:
+    """Refuse numbers of pieces that no instruction moves; what is cached takes 1.0 for 1."""
+    if type(pieces) is not int or pieces not in PIECES:
+        raise ModelError(f"ldmatrix and stmatrix move 1, 2 or 4 pieces; given {pieces}")
+
+
+def _flat(index: NDArray[np.int64]) -> NDArray[np.int64]:
+    """All halves of a warp in one row."""
+    return index.reshape(*index.shape[:-3], math.prod(index.shape[-3:]))
 
 
 def _fit(memory: tuple[int, ...], address: tuple[int, ...]) -> bool:

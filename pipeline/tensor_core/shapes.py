@@ -63,7 +63,8 @@ class Shape:
         return REGISTER_BITS // self.element_bits
 
     def extent(self, operand: str) -> tuple[int, int]:
-        """Rows and columns of an operand."""
+        """Rows and columns of an operand, in registers or not."""
+        self._require_known(operand)
         return {"A": (self.m, self.k), "B": (self.k, self.n), "C": (self.m, self.n)}[operand]
 
     def require(self, operand: str) -> None:
@@ -74,15 +75,18 @@ class Shape:
         ModelError
             If there is no such operand, or the instruction reads it from shared memory.
         """
-        if operand not in OPERANDS:
-            raise ModelError(
-                f"{self.name}: there is no operand {operand!r}; allowed are "
-                f"{', '.join(OPERANDS)} (C stands for D as well)"
-            )
+        self._require_known(operand)
         if operand not in self.operands:
             raise ModelError(
                 f"{self.name}: {operand} is read from shared memory, so no lane holds it; in "
                 f"registers are {', '.join(self.operands)}"
+            )
+
+    def _require_known(self, operand: str) -> None:
+        if operand not in OPERANDS:
+            raise ModelError(
+                f"{self.name}: there is no operand {operand!r}; allowed are "
+                f"{', '.join(OPERANDS)} (C stands for D as well)"
             )
 
 
@@ -99,7 +103,7 @@ MMA_SHAPES = {
 }
 """Shapes of ``mma.sync`` for elements of 8, 16 and 32 bits (PTX ISA, Matrix fragments)."""
 
-_WGMMA_NAME = re.compile(r"m64n([0-9]+)k16")
+_WGMMA_NAME = re.compile(r"m64n([1-9][0-9]*)k16")
 
 
 def wgmma(n: int) -> Shape:
@@ -115,7 +119,7 @@ def wgmma(n: int) -> Shape:
     ModelError
         If there is no such shape.
     """
-    if n not in WGMMA_COLUMNS:
+    if not isinstance(n, int) or n not in WGMMA_COLUMNS:
         raise ModelError(f"wgmma.m64nNk16: given N = {n}; must be a multiple of 8 from 8 to 256")
     operands = ("A", "C")
     return Shape(f"m64n{n}k16", WGMMA_ROWS, n, 16, 16, ("fp16", "bf16"), operands)
@@ -131,7 +135,7 @@ def shape_named(name: str) -> Shape:
     """
     if name in MMA_SHAPES:
         return MMA_SHAPES[name]
-    found = _WGMMA_NAME.fullmatch(name)
+    found = _WGMMA_NAME.fullmatch(str(name))
     if found is None:
         raise ModelError(
             f"there is no shape {name!r}; allowed are {', '.join(MMA_SHAPES)}, and m64nNk16 with "

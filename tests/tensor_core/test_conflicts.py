@@ -160,10 +160,14 @@ def test_cheapest_layout__of_random_patterns_is_as_cheap_as_any(data):
         (lambda: Pattern(np.zeros((1, 7), int), np.zeros((1, 7), int), 16), "multiple of 8 lanes"),
         (
             lambda: Pattern(np.zeros(8, int), np.zeros(8, int), 16),
-            r"given int64 \(8,\) and int64 \(8,\)",
+            r"given \(8,\) and \(8,\)",
         ),
         (lambda: Pattern(np.zeros((1, 8)), np.zeros((1, 8)), 16), "whole numbers"),
-        (lambda: tile_loads([], []), r"given int64 \(0, 32\)"),
+        (lambda: tile_loads(np.zeros(0, int), np.zeros(0, int)), r"given \(0, 32\)"),
+        (lambda: tile_loads([0.5], [0]), "tile, first row: must be whole numbers; given"),
+        (lambda: tile_loads([0, 1], [0, 0, 0]), r"given \(2, 32\) and \(3, 32\)"),
+        (lambda: cheapest_layout(tile_loads([0], [8]), 128), "start at no multiple of their 16"),
+        (lambda: cheapest_layout(tile_loads([0], [0]), 0), "a row has at least 1 byte"),
         (lambda: cheapest_layout(tile_loads([0], [0]), 128, rows=8), "has 16 rows, the tile 8"),
         (
             # One swizzle takes one group of bits, and one row knows no padding.

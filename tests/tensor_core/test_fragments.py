@@ -86,7 +86,11 @@ def test_coordinates__cannot_be_changed():
     [
         (lambda: shape_named("m16n16k16"), "no shape 'm16n16k16'; allowed are m16n8k4, "),
         (lambda: shape_named("m64n12k16"), "given N = 12; must be a multiple of 8 from 8 to 256"),
+        (lambda: shape_named("m64n08k16"), "no shape 'm64n08k16'"),
+        (lambda: shape_named(None), "no shape None"),
         (lambda: wgmma(264), "given N = 264"),
+        (lambda: wgmma(8.0), "given N = 8.0"),
+        (lambda: MMA_SHAPES["m16n8k16"].extent("D"), "no operand 'D'"),
         (lambda: coordinates(MMA_SHAPES["m16n8k16"], "D"), "no operand 'D'; allowed are A, B, C"),
         (lambda: coordinates(wgmma(64), "B"), "m64n64k16: B is read from shared memory"),
         (

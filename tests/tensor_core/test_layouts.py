@@ -126,6 +126,10 @@ def test_layouts__say_what_they_are():
         (lambda: LECTURE_SWIZZLE.on_elements(0), ModelError, "elements of 0 bytes must divide"),
         (lambda: Layout(0), ModelError, "at least 1 byte"),
         (lambda: Layout(16, -16), ModelError, "given 16 and -16"),
+        (lambda: Layout(12.5), ModelError, "whole numbers; given 12.5 and 0"),
+        (lambda: Layout(128, 0, (3, 4, 3)), ModelError, r"given \(3, 4, 3\) as swizzle"),
+        (lambda: plain(128).address(0.5, 0), ModelError, "layout plain, rows: must be whole"),
+        (lambda: LECTURE_SWIZZLE(5.5), ModelError, r"swizzle \(3, 4, 3\), offsets: must be whole"),
         (
             lambda: plain(128).address(3, 120, 16),
             OutOfRangeError,

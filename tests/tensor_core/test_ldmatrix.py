@@ -115,6 +115,10 @@ def test_ldmatrix__one_memory_serves_many_warps():
     assert np.array_equal(held.reshape(2, 128), [memory[:128], memory[128:] + 256])
 
 
+def test_ldmatrix__of_no_warps_is_nothing():
+    assert ldmatrix(MEMORY, np.zeros((0, 8), int), 1).shape == (0, 32, 1)
+
+
 def test_ldmatrix__ignores_addresses_of_further_lanes():
     address = np.full(32, -1)
     address[:8] = 16 * np.arange(8)
@@ -123,11 +127,25 @@ def test_ldmatrix__ignores_addresses_of_further_lanes():
 
 EIGHT = 16 * np.arange(8)
 MEMORY = np.zeros(64, np.float16)
+THREE = np.zeros((3, 32, 1), np.uint32)
 
 
 @pytest.mark.parametrize(
     ("wrong", "error", "message"),
     [
+        (lambda: ldmatrix(MEMORY, EIGHT, 1.0), ModelError, "move 1, 2 or 4 pieces; given 1.0"),
+        (lambda: ldmatrix(MEMORY[:0], EIGHT, 1), ModelError, r"memory of shape \(0,\)"),
+        (lambda: ldmatrix(MEMORY.astype(object), EIGHT, 1), ModelError, "not Python objects"),
+        (
+            lambda: stmatrix(np.frombuffer(bytes(128)), EIGHT, np.zeros((32, 1), np.uint32)),
+            ModelError,
+            "one whole array that can be written",
+        ),
+        (
+            lambda: stmatrix(np.zeros((2, 64), np.float16), np.stack([EIGHT] * 2), THREE),
+            ModelError,
+            r"registers of shape \(3, 32, 1\) and addresses of shape \(2, 8\)",
+        ),
         (lambda: ldmatrix(MEMORY, EIGHT, 3), ModelError, "move 1, 2 or 4 pieces; given 3"),
         (lambda: ldmatrix(MEMORY, EIGHT, 2), ModelError, "addresses of 16 lanes; given int64"),
         (lambda: ldmatrix(MEMORY, EIGHT / 1.0, 1), ModelError, "whole numbers.*given float64"),
