@@ -56,6 +56,7 @@ include: "workflow/rules/timing.smk"
 include: "workflow/rules/tensor_core.smk"
 include: "workflow/rules/own.smk"
 include: "workflow/rules/megakernel.smk"
+include: "workflow/rules/sweeps.smk"
 include: "workflow/rules/artifacts.smk"
 
 
@@ -104,3 +105,7 @@ rule all:
         rules.decode_measured.output,
         rules.tensor_core_fragments.output,
         rules.tensor_core_ldmatrix.output,
+        rules.sweeps_tiles.output,
+        rules.sweeps_warp_tiles.output,
+        rules.sweeps_best_tiles.output,
+        rules.sweeps_best_warp_tiles.output,

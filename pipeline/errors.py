@@ -25,6 +25,20 @@ class LaunchError(PaperGpuError, ValueError):
     """A kernel cannot be launched this way: its shape, its options or its block do not fit."""
 
 
+class OptionsError(LaunchError):
+    """The options of a kernel contradict each other.
+
+    Attributes
+    ----------
+    broken
+        Every condition that does not hold, in words.
+    """
+
+    def __init__(self, message: str, broken: tuple[str, ...]) -> None:
+        super().__init__(message)
+        self.broken = broken
+
+
 class OutOfRangeError(PaperGpuError, IndexError):
     """A thread accessed an element outside an array."""
 
@@ -39,3 +53,7 @@ class KernelError(PaperGpuError):
 
 class ModelError(PaperGpuError, ValueError):
     """A model was asked for something outside the range in which it holds."""
+
+
+class SweepError(PaperGpuError):
+    """A sweep cannot be started, or could not go on."""

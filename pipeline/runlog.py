@@ -9,17 +9,22 @@ import sys
 import traceback
 from pathlib import Path
 from types import TracebackType
+from typing import TextIO
 
 from pipeline.errors import PaperGpuError
 
 _MISTAKE = "ERROR"
 
 
-def start(path: str) -> None:
+def start(path: str) -> TextIO | None:
     """Send the output of this process to the file ``path``, errors to the terminal as well.
 
     The redirection is done with file descriptors, so that compiled code and child processes write
     to the log too.
+
+    Returns
+    -------
+    The terminal, for what moves while a job runs; None where nobody looks on.
     """
     log = Path(path)
     log.parent.mkdir(parents=True, exist_ok=True)
@@ -37,6 +42,7 @@ def start(path: str) -> None:
         os.write(terminal, f"\n{said}\n".encode())
 
     sys.excepthook = show
+    return os.fdopen(os.dup(terminal), "w", encoding="utf-8") if os.isatty(terminal) else None
 
 
 def mistakes(folder: str | Path, since: float) -> list[str]:

@@ -56,15 +56,39 @@ def write(dataset: xr.Dataset, path: str | Path) -> None:
         If a variable is unlabelled or of another type, or an attribute is not a plain value.
     """
     path = Path(path)
-    encoding = {str(name): _encoding(path, str(name), v) for name, v in dataset.variables.items()}
-    _check_attributes(path, "the dataset", dataset.attrs)
+    encoding = encodings(dataset, path)
     path.parent.mkdir(parents=True, exist_ok=True)
     with _workplace(path) as folder:
-        _to_zarr(dataset.drop_encoding(), folder / "new", encoding)
-        _check_complete(folder / "new")
-        if path.exists():
-            path.rename(folder / "old")
-        (folder / "new").rename(path)
+        with quiet_about_metadata():
+            dataset.drop_encoding().to_zarr(
+                folder / "new",
+                mode="w-",
+                consolidated=True,
+                encoding=encoding,
+                write_empty_chunks=True,
+            )
+        replace(folder / "new", path)
+
+
+def replace(new: Path, path: Path) -> None:
+    """Put the finished store ``new`` in the place of ``path``, which is kept beside ``new``.
+
+    Parameters
+    ----------
+    new
+        Store in a folder of its own that the caller removes.
+    path
+        Where it goes, on the same disk.
+
+    Raises
+    ------
+    DataError
+        If chunks are missing in ``new``.
+    """
+    _check_complete(new)
+    if path.exists():
+        path.rename(new.with_name("old"))
+    new.rename(path)
 
 
 def read(path: str | Path) -> xr.Dataset:
@@ -154,6 +178,27 @@ def _broken(path: Path, why: str) -> DataError:
     )
 
 
+def encodings(dataset: xr.Dataset, path: Path) -> dict[str, dict[str, Any]]:
+    """Say how each variable is stored.
+
+    Raises
+    ------
+    DataError
+        If a variable is unlabelled or of a type that a store cannot hold, or an attribute is not a
+        plain value; ``path`` is named.
+    """
+    _check_attributes(path, "the dataset", dataset.attrs)
+    return {str(name): _encoding(path, str(name), v) for name, v in dataset.variables.items()}
+
+
+@contextmanager
+def quiet_about_metadata() -> Iterator[None]:
+    """Leave out a warning: consolidated metadata is an extension of zarr format 3."""
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "Consolidated metadata", ZarrUserWarning)
+        yield
+
+
 def _encoding(path: Path, name: str, variable: xr.Variable) -> dict[str, Any]:
     """How a variable is stored, after a check that it may be stored at all."""
     for needed in ("units", "long_name"):
@@ -193,15 +238,6 @@ def _check_attributes(path: Path, owner: str, attributes: dict[Any, Any]) -> Non
                 f"{path}: attribute {key} of {owner} is a {type(value).__name__}; "
                 f"allowed are text, numbers and lists of these"
             )
-
-
-def _to_zarr(dataset: xr.Dataset, path: Path, encoding: dict[str, dict[str, Any]]) -> None:
-    with warnings.catch_warnings():
-        # Consolidated metadata is an extension of zarr format 3 that zarr reads and warns about.
-        warnings.filterwarnings("ignore", "Consolidated metadata", ZarrUserWarning)
-        dataset.to_zarr(
-            path, mode="w-", consolidated=True, encoding=encoding, write_empty_chunks=True
-        )
 
 
 @contextmanager

@@ -19,6 +19,7 @@ from pipeline.kernels.own_kernel import OwnKernel
 from pipeline.kernels.registry import KERNELS
 
 CHECKOUT = Path(__file__).resolve().parent.parent
+SWEEPS = ("tiles", "warp_tiles", "best_tiles", "best_warp_tiles")
 ARTIFACTS = [
     (f"lecture{number}", artifact) for number, held in CATALOG.items() for artifact in held
 ] + [("own", artifact) for artifact in OWN]
@@ -97,6 +98,7 @@ def test_artifact__needs_stores_and_settings_that_there_are(config, lecture, art
             "validation",
             "tensor_core/fragments",
             "tensor_core/ldmatrix",
+            *(f"sweeps/{name}" for name in SWEEPS),
             *(f"own/{name}" for name in artifact_plan.OWN_STORES),
         )
     }

@@ -18,6 +18,7 @@ LECTURE10 = {
     "validation": "pipeline.artifacts.lecture10.validation",
     "mma_fragments": "pipeline.artifacts.lecture10.mma_fragments",
     "ldmatrix": "pipeline.artifacts.lecture10.ldmatrix",
+    "tile_sweep": "pipeline.artifacts.lecture10.tile_sweep",
     "counters_measured": "pipeline.artifacts.lecture10.counters_measured",
 }
 

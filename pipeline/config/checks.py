@@ -9,7 +9,9 @@ from pipeline.config.kernels import Chosen
 from pipeline.config.models import LINE_ELEMENTS, Counting, Extrapolation, Hazards, Lecture10
 from pipeline.config.own_entry import OwnEntry
 from pipeline.config.problem import Problem, nearest, shown
+from pipeline.config.sweeps import Sweeps
 from pipeline.counting.extrapolate import NODES
+from pipeline.sweep.space import axis_values
 
 # Four sizes make the polynomial, and one more checks it.
 SIZES_NEEDED = NODES + 1
@@ -179,6 +181,14 @@ def lecture_times(lecture: Lecture10, settings: Extrapolation) -> Iterator[Probl
     yield from _one_of("lecture10.large_n", lecture.large_n, "extrapolation", settings.sizes)
 
 
+def swept_sizes(settings: Sweeps) -> Iterator[Problem]:
+    """Require that the size that stands for all is swept."""
+    for name in ("tiles", "warp_tiles"):
+        space = getattr(settings, name)
+        sizes = [int(n) for n in axis_values(space.sizes)]
+        yield from _one_of(f"sweeps.{name}.n", space.n, f"sweeps.{name}", sizes)
+
+
 # Which settings each check compares. A check runs when all of them are right by themselves.
 CHECKS: tuple[tuple[tuple[str, ...], Callable[..., Iterator[Problem]]], ...] = (
     (("gpus", "sheets"), gpus),
@@ -190,6 +200,7 @@ CHECKS: tuple[tuple[tuple[str, ...], Callable[..., Iterator[Problem]]], ...] = (
     (("chosen", "hazards"), hazard_sizes),
     (("own", "counting"), own_sizes.counted_sizes),
     (("own", "counting"), own_sizes.arrays),
+    (("sweeps",), swept_sizes),
     (("lecture10", "gpus", "sheets"), lecture_gpu),
     (("lecture10", "counting"), lecture_counts),
     (("lecture10", "hazards"), lecture_hazards),

@@ -9,6 +9,7 @@ from pydantic import AfterValidator, BeforeValidator, Field
 from pydantic_core import PydanticCustomError
 
 from pipeline.config.section import Ids, Section, Whole, each_once, setting
+from pipeline.config.sweeps import Sweeps
 
 # Elements of float32 in a line of 128 bytes.
 LINE_ELEMENTS = 32
@@ -175,4 +176,5 @@ class Config(Section):
     counting: Counting
     hazards: Hazards
     extrapolation: Extrapolation
+    sweeps: Sweeps
     lecture10: Lecture10

@@ -5,7 +5,7 @@ what one rule reads, and nothing that a job could do without.
 """
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
 
@@ -14,13 +14,22 @@ from pydantic import TypeAdapter
 from pipeline.config.checks import HAZARD_KERNEL
 from pipeline.config.own_entry import OwnEntry
 from pipeline.config.own_kernels import own_kernel
+from pipeline.config.sweeps import Sweeps, Tiles
 from pipeline.hardware.gpus import gpus
 from pipeline.hardware.occupancy import OCCUPANCY_FIGURES
 from pipeline.hardware.sheet import Sheet
 from pipeline.kernels.launches import launch_facts
 from pipeline.kernels.registry import KERNELS
+from pipeline.sweep.space import axis_values
+from pipeline.vocab.sweeps import TILE_AXES
 
 Options = Mapping[str, Any]
+
+TILED = ("k04_blocktile_1d", "k05_blocktile_2d", "k06_vectorized", "k09_autotuned")
+"""Kernels whose tiles are swept together, those of one block."""
+
+WARP_TILED = ("k10_warptiled",)
+"""Kernels whose tiles have a level of warps."""
 
 
 def sheet_values(sheets: Mapping[str, Sheet]) -> dict[str, Any]:
@@ -75,6 +84,40 @@ def own_launch_values(own: Mapping[str, OwnEntry]) -> dict[str, dict[str, int | 
 def own_labels(own: Mapping[str, OwnEntry]) -> dict[str, str]:
     """Names of own kernels as readers see them, in the order of the configuration."""
     return {name: entry.label for name, entry in own.items()}
+
+
+def tile_space(
+    name: str, kernels: Sequence[str], settings: Tiles, wavefronts: str
+) -> dict[str, Any]:
+    """Spell out a space of tiles, for ``TypeAdapter(TileSpace)`` to read back."""
+    axes = {
+        name: [int(value) for value in axis_values(getattr(settings, name))]
+        for name in TILE_AXES
+        if name in type(settings).model_fields
+    }
+    sizes = [int(n) for n in axis_values(settings.sizes)]
+    return {
+        "name": name,
+        "kernels": list(kernels),
+        "axes": axes,
+        "sizes": sizes,
+        "n": settings.n,
+        "wavefronts": wavefronts,
+    }
+
+
+def sweep_resources(sweeps: Sweeps, environment: Mapping[str, str]) -> dict[str, str | int]:
+    """Say where a sweep runs and what it may take; none of it changes a result.
+
+    The scheduler's address in the environment, under the name that dask gives it, goes before that
+    of the configuration.
+    """
+    return {
+        "scheduler": environment.get("DASK_SCHEDULER_ADDRESS") or sweeps.execution.scheduler,
+        "budget_points": sweeps.budget.points,
+        "budget_bytes": sweeps.budget.bytes,
+        "budget_seconds": math.ceil(sweeps.budget.seconds),
+    }
 
 
 def kernel_module(kernel: str) -> str:

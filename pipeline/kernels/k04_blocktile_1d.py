@@ -56,17 +56,20 @@ def body(
 def launch(opt: Options) -> Launch:
     """Launch bm * bn / tm threads, each of which moves one value of A and one of B per step."""
     bm, bn, bk, tm = opt.bm, opt.bn, opt.bk, opt.tm
-    require(ID, opt, {"every option must be at least 1": min(bm, bn, bk, tm) >= 1})
+    require(ID, opt, {"positive: every option must be at least 1": min(bm, bn, bk, tm) >= 1})
     threads = bm * bn // tm
     require(
         ID,
         opt,
         {
-            "bm must be a multiple of tm": bm % tm == 0,
-            "bk must be bm / tm, so that each thread loads one value of B": bk * tm == bm,
-            "bk must be bn / tm, so that each thread loads one value of A": bk * tm == bn,
-            "bm * bn / tm threads must be at most 1024": threads <= 1024,
-            "wide_loads needs bk to be a multiple of 4": not opt.wide_loads or bk % QUAD == 0,
+            "divisibility: bm must be a multiple of tm": bm % tm == 0,
+            "divisibility: bk must be bm / tm, so that each thread loads one value of B": bk * tm
+            == bm,
+            "divisibility: bk must be bn / tm, so that each thread loads one value of A": bk * tm
+            == bn,
+            "threads: bm * bn / tm must be at most 1024": threads <= 1024,
+            "vector_width: wide_loads needs bk to be a multiple of 4": not opt.wide_loads
+            or bk % QUAD == 0,
         },
     )
     # tm accumulators beside k03's operands and addresses.

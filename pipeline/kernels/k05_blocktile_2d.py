@@ -88,21 +88,26 @@ def multiply(
 def launch(opt: Options) -> Launch:
     """Launch a thread per tm x tn elements; they move the tiles in equal rounds."""
     bm, bn, bk, tm, tn = opt.bm, opt.bn, opt.bk, opt.tm, opt.tn
-    require(ID, opt, {"every tile option must be at least 1": min(bm, bn, bk, tm, tn) >= 1})
+    require(
+        ID, opt, {"positive: every tile option must be at least 1": min(bm, bn, bk, tm, tn) >= 1}
+    )
     threads = bm // tm * (bn // tn)
     require(
         ID,
         opt,
         {
-            "bm must be a multiple of tm, and bn of tn": bm % tm == 0 and bn % tn == 0,
-            "bm / tm * bn / tn threads must be between 1 and 1024": 1 <= threads <= 1024,
-            "the tile of A must divide into rounds of whole rows": threads % bk == 0
+            "thread_tile: tm and tn must be at least 2": tm >= 2 <= tn,
+            "divisibility: bm must be a multiple of tm, and bn of tn": bm % tm == 0
+            and bn % tn == 0,
+            "threads: bm / tm * bn / tn must be between 1 and 1024": 1 <= threads <= 1024,
+            "divisibility: the tile of A must divide into rounds of whole rows": threads % bk == 0
             and bm % max(1, threads // bk) == 0,
-            "the tile of B must divide into rounds of whole rows": threads % bn == 0
+            "divisibility: the tile of B must divide into rounds of whole rows": threads % bn == 0
             and bk % max(1, threads // bn) == 0,
-            "vec_b needs tn to be a multiple of 4": not opt.vec_b or tn % QUAD == 0,
+            "vector_width: vec_b needs tn to be a multiple of 4": not opt.vec_b or tn % QUAD == 0,
             "wide_loads must be none, whole or first_twice": opt.wide_loads in WIDE_LOADS,
-            "wide_loads needs bk and tn to be multiples of 4": opt.wide_loads == "none"
+            "vector_width: wide_loads needs bk and tn to be multiples of 4": opt.wide_loads
+            == "none"
             or bk % QUAD == tn % QUAD == 0,
         },
     )

@@ -56,17 +56,21 @@ def body(
 def launch(opt: Options) -> Launch:
     """Launch 256 threads, whatever the tiles."""
     bm, bn, bk, tm, tn = opt.bm, opt.bn, opt.bk, opt.tm, opt.tn
-    require(ID, opt, {"every option must be at least 1": min(bm, bn, bk, tm, tn) >= 1})
+    require(ID, opt, {"positive: every option must be at least 1": min(bm, bn, bk, tm, tn) >= 1})
     quads = all(size % QUAD == 0 for size in (bm, bn, bk, tm, tn))
-    require(ID, opt, {"every option must be a multiple of 4": quads})
+    require(ID, opt, {"vector_width: every option must be a multiple of 4": quads})
     require(
         ID,
         opt,
         {
-            "bm must be a multiple of 16 tm": bm % (SIDE * tm) == 0,
-            "bn must be a multiple of 16 tn": bn % (SIDE * tn) == 0,
-            "the tile of A must divide into rounds of whole rows": rounds_fit(THREADS, bm, bk),
-            "the tile of B must divide into rounds of whole rows": rounds_fit(THREADS, bk, bn),
+            "divisibility: bm must be a multiple of 16 tm": bm % (SIDE * tm) == 0,
+            "divisibility: bn must be a multiple of 16 tn": bn % (SIDE * tn) == 0,
+            "divisibility: the tile of A must divide into rounds of whole rows": rounds_fit(
+                THREADS, bm, bk
+            ),
+            "divisibility: the tile of B must divide into rounds of whole rows": rounds_fit(
+                THREADS, bk, bn
+            ),
         },
     )
     # As in k05: accumulators, both operands, and 48 for addresses and loop state.

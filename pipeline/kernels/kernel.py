@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields
 from typing import Any
 
-from pipeline.errors import LaunchError
+from pipeline.errors import OptionsError
 
 
 @dataclass(frozen=True)
@@ -47,16 +47,18 @@ def require(kernel_id: str, options: Any, conditions: Mapping[str, bool]) -> Non
     kernel_id, options
         Named in the message.
     conditions
-        What must hold, in words, and whether it does.
+        What must hold, in words, and whether it does. Conditions on tiles begin with the name of
+        their rule, such as ``threads``, ``divisibility`` or ``vector_width``: sweeps say how
+        many tiles each of them excludes.
 
     Raises
     ------
-    LaunchError
+    OptionsError
         Naming every condition that does not hold.
     """
-    broken = [words for words, holds in conditions.items() if not holds]
+    broken = tuple(words for words, holds in conditions.items() if not holds)
     if broken:
-        raise LaunchError(f"{kernel_id} with {options}: {'; '.join(broken)}")
+        raise OptionsError(f"{kernel_id} with {options}: {'; '.join(broken)}", broken)
 
 
 @dataclass(frozen=True)

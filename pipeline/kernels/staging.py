@@ -21,7 +21,8 @@ QUAD = 4
 def rounds_fit(threads: int, rows: int, cols: int) -> bool:
     """Say whether ``threads`` 128-bit loads cover a (rows, cols) tile in rounds of whole rows."""
     per_row = cols // QUAD
-    return cols % QUAD == 0 and threads % per_row == 0 and rows % (threads // per_row) == 0
+    rows_at_once = max(1, threads // max(1, per_row))
+    return cols % QUAD == 0 and threads == rows_at_once * per_row and rows % rows_at_once == 0
 
 
 def in_steps(values: NDArray[Any], steps: int) -> NDArray[Any]:
@@ -58,18 +59,23 @@ def staged_launch(kernel_id: str, opt: Any, b_pitch: int) -> Launch:
         Naming every condition that does not hold.
     """
     bm, bn, bk, tm, tn = sizes = opt.bm, opt.bn, opt.bk, opt.tm, opt.tn
-    require(kernel_id, opt, {"every tile option must be at least 1": min(sizes) >= 1})
+    require(kernel_id, opt, {"positive: every tile option must be at least 1": min(sizes) >= 1})
     quads = all(size % QUAD == 0 for size in sizes)
-    require(kernel_id, opt, {"every tile option must be a multiple of 4": quads})
+    require(kernel_id, opt, {"vector_width: every tile option must be a multiple of 4": quads})
     threads = bm // tm * (bn // tn)
     require(
         kernel_id,
         opt,
         {
-            "bm must be a multiple of tm, and bn of tn": bm % tm == 0 and bn % tn == 0,
-            "bm / tm * bn / tn threads must be between 1 and 1024": 1 <= threads <= 1024,
-            "the tile of A must divide into rounds of whole rows": rounds_fit(threads, bm, bk),
-            "the tile of B must divide into rounds of whole rows": rounds_fit(threads, bk, bn),
+            "divisibility: bm must be a multiple of tm, and bn of tn": bm % tm == 0
+            and bn % tn == 0,
+            "threads: bm / tm * bn / tn must be between 1 and 1024": 1 <= threads <= 1024,
+            "divisibility: the tile of A must divide into rounds of whole rows": rounds_fit(
+                threads, bm, bk
+            ),
+            "divisibility: the tile of B must divide into rounds of whole rows": rounds_fit(
+                threads, bk, bn
+            ),
         },
     )
     # As in k05: accumulators, both operands, and 48 for addresses and loop state.

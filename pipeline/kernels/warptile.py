@@ -119,19 +119,27 @@ def checked_launch(kernel_id: str, opt: Any, stagers: int, buffers: int, overhea
         reports for the CUDA twin on sm_86.
     """
     sizes = (opt.bm, opt.bn, opt.bk, opt.wm, opt.wn, opt.wniter, opt.tm, opt.tn, opt.threads)
-    require(kernel_id, opt, {"every option must be at least 1": min(sizes) >= 1})
+    require(kernel_id, opt, {"positive: every option must be at least 1": min(sizes) >= 1})
     per_pass = WARP * opt.tm * opt.tn * opt.wniter
     require(
         kernel_id,
         opt,
         {
-            "bk, tm and tn must be multiples of 4": opt.bk % 4 == opt.tm % 4 == opt.tn % 4 == 0,
-            "bm must be a multiple of wm, and bn of wn": opt.bm % opt.wm == opt.bn % opt.wn == 0,
-            "wm * wn must be a multiple of 32 tm tn wniter": opt.wm * opt.wn % per_pass == 0,
-            "wn must be a multiple of wniter tn": opt.wn % (opt.wniter * opt.tn) == 0,
-            "threads must be 32 per warp tile": opt.threads * opt.wm * opt.wn
+            "vector_width: bk, tm and tn must be multiples of 4": opt.bk % 4
+            == opt.tm % 4
+            == opt.tn % 4
+            == 0,
+            "divisibility: bm must be a multiple of wm, and bn of wn": opt.bm % opt.wm
+            == opt.bn % opt.wn
+            == 0,
+            "divisibility: wm * wn must be a multiple of 32 tm tn wniter": opt.wm
+            * opt.wn
+            % per_pass
+            == 0,
+            "divisibility: wn must be a multiple of wniter tn": opt.wn % (opt.wniter * opt.tn) == 0,
+            "threads: there must be 32 per warp tile": opt.threads * opt.wm * opt.wn
             == WARP * opt.bm * opt.bn,
-            "threads must be at most 1024": opt.threads <= 1024,
+            "threads: at most 1024": opt.threads <= 1024,
         },
     )
     tiles = WarpTiles.of(opt)
@@ -140,12 +148,12 @@ def checked_launch(kernel_id: str, opt: Any, stagers: int, buffers: int, overhea
         kernel_id,
         opt,
         {
-            "a pass must have 32 threads": WARP % across == 0
+            "divisibility: a pass must have 32 threads": WARP % across == 0
             and tiles.sub_m * across == WARP * opt.tm,
-            "the tile of A must divide into rounds of whole rows": rounds_fit(
+            "divisibility: the tile of A must divide into rounds of whole rows": rounds_fit(
                 stagers, opt.bm, opt.bk
             ),
-            "the tile of B must divide into rounds of whole rows": rounds_fit(
+            "divisibility: the tile of B must divide into rounds of whole rows": rounds_fit(
                 stagers, opt.bk, opt.bn
             ),
         },

@@ -8,7 +8,7 @@ import pytest
 from pipeline.artifacts.artifact import Artifact
 from pipeline.artifacts.catalog import CATALOG, OWN
 from pipeline.config.models import Lecture10
-from tests.artifacts.fixtures import STORES
+from tests.artifacts.stores import STORES
 
 ROOT = Path(__file__).parents[2]
 FOLDER = ROOT / "pipeline/artifacts"

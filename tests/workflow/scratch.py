@@ -51,6 +51,14 @@ SMALL = {
     },
     "hazards": {"sizes": [32]},
     "extrapolation": {"sizes": [1024, 4096]},
+    "sweeps": {
+        "budget": {"points": 1e6, "bytes": 1e8, "seconds": 600},
+        "execution": {"scheduler": "threads", "threads": 1},
+        "tiles": {"sizes": [4096], "n": 4096, "bm": [32, 64], "bn": [64], "bk": [8]}
+        | {"tm": [4, 8], "tn": [4, 8]},
+        "warp_tiles": {"sizes": [4096], "n": 4096, "bm": [64], "bn": [64], "bk": [16]}
+        | {"wm": [32], "wn": [32, 64], "wniter": [1], "tm": [4], "tn": [4]},
+    },
     "lecture10": {
         "gpu": "rtx_a6000",
         "shown_gpus": ["rtx_a6000", "h100_sxm"],

@@ -17,22 +17,32 @@ pytestmark = pytest.mark.workflow
 
 KERNELS = list(SMALL["kernels"])
 OWN = list(SMALL["own_kernels"])
-# Stages that count kernels of the ladder by themselves, in the form in which they were measured.
-MODELLED = ("counters_measured", "validation")
+# Stages that count kernels of the ladder by themselves, as they were measured or with other tiles.
+MODELLED = ("counters_measured", "validation", "sweeps_tiles", "sweeps_warp_tiles")
+# Those of them that also predict.
+COMPARED = ("validation", "sweeps_tiles", "sweeps_warp_tiles")
 # Stage -> stages that read its store.
 READ_BY = {
     "simulate": {"counts"},
     "counts": {"extrapolation"},
     "extrapolation": {"predictions"},
     "occupancy": {"predictions"},
-    "gpus": {"predictions", "validation", "own_predictions"},
+    "gpus": {
+        "predictions",
+        "validation",
+        "own_predictions",
+        "sweeps_tiles",
+        "sweeps_warp_tiles",
+    },
+    "sweeps_tiles": {"sweeps_best_tiles"},
+    "sweeps_warp_tiles": {"sweeps_best_warp_tiles"},
     "gpu_limits": {
         "occupancy",
         "counters_measured",
         "own_occupancy",
         *(f"own_check {kernel}" for kernel in OWN),
     },
-    "measured": {"validation"},
+    "measured": {"validation", "sweeps_best_tiles", "sweeps_best_warp_tiles"},
     "own_simulate": {"own_counts"},
     "own_counts": {"own_extrapolation", "own_occupancy"},
     "own_extrapolation": {"own_predictions"},
@@ -137,8 +147,17 @@ def test_environment__comment_reruns_nothing(built):
         {"counting": {"seed": "0"}},
         {"kernels": {"k01_naive": None, "k03_smem": {"drop_sync": "none", "bs": 16.0}}},
         {"kernels": {"k02_coalesced": False}},
+        {"sweeps": {"execution": {"scheduler": "processes", "threads": 2}}},
+        {"sweeps": {"budget": {"points": 1e7, "bytes": 1e9, "seconds": 60}}},
     ],
-    ids=["order of sizes", "number as text", "defaults spelled out", "kernel left out anyway"],
+    ids=[
+        "order of sizes",
+        "number as text",
+        "defaults spelled out",
+        "kernel left out anyway",
+        "where sweeps run",
+        "what sweeps may take",
+    ],
 )
 def test_config__another_spelling_reruns_nothing(built, change):
     with built.configured(**change):
@@ -205,7 +224,7 @@ def test_simulator__an_edit_counts_all_kernels_again(built):
 def test_timing__an_edit_reruns_what_predicts(built):
     name = "pipeline/timing/predict.py"
     with built.edited(name, "FLOP_PER_FMA = 2\n", "FLOP_PER_FMA = 2.0\n"):
-        assert built.planned() == behind("predictions", "validation", "own_predictions")
+        assert built.planned() == behind("predictions", "own_predictions", *COMPARED)
 
 
 @pytest.mark.parametrize(
@@ -234,7 +253,7 @@ def test_code__an_edit_reruns_its_users_alone(built, name, jobs):
         ),
         (
             {"counting": {"wavefronts": "hardware"}},
-            counted(*KERNELS, *OWN) | behind("simulate", "validation", "own_simulate"),
+            counted(*KERNELS, *OWN) | behind("simulate", "own_simulate", *COMPARED),
         ),
         (
             {"counting": {"held_out": 32, "per_fma_base": 160}},

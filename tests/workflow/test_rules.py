@@ -144,7 +144,8 @@ def test_script__is_thin(path):
 @pytest.mark.parametrize("path", SCRIPTS, ids=lambda path: path.stem)
 def test_script__sees_only_its_files_and_parameters(path):
     text = path.read_text(encoding="utf-8")
-    assert set(re.findall(r"\bsnakemake\.(\w+)", text)) <= {"input", "output", "params", "log"}
+    seen = {"input", "output", "params", "log", "threads", "resources"}
+    assert set(re.findall(r"\bsnakemake\.(\w+)", text)) <= seen
     assert "runlog.start(snakemake.log[0])" in text
 
 

@@ -1,0 +1,1 @@
+"""Many points at once: spaces, plans, execution on dask, and the sweeps of tiles and timelines."""

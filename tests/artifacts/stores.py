@@ -1,0 +1,5 @@
+"""Every store that artifacts need, as the fixtures make it: name -> function."""
+
+from tests.artifacts import fixtures, fixtures_sweeps
+
+STORES = fixtures.STORES | fixtures_sweeps.STORES

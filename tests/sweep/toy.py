@@ -1,0 +1,121 @@
+"""A sweep whose result anybody can check, for the tests of everything around it."""
+
+import os
+import signal
+import time
+from functools import partial
+from pathlib import Path
+
+import numpy as np
+import xarray as xr
+
+from pipeline.sweep.execute import SAMPLES
+from pipeline.sweep.layout import Sweep
+from pipeline.vocab.sweeps import NO_RULE
+
+SAMPLED = SAMPLES + 1
+"""Regions that a run computes before it starts."""
+
+LABELS = {"units": "1", "long_name": "a number"}
+
+
+def coordinates(x=6, y=4, label=2):
+    """Three dimensions, one of them text."""
+    dataset = xr.Dataset(
+        coords={"x": np.arange(x) * 0.5, "y": np.arange(y), "label": list("abcdefgh")[:label]}
+    )
+    for name in dataset.variables:
+        dataset[name].attrs.update(LABELS)
+    return dataset
+
+
+def sweep(chunks=None, compute=None, **sizes):
+    """Lay out the sweep of :func:`computed`, or of another function of the same shape."""
+    return Sweep(
+        name="toy",
+        unit="points",
+        coordinates=coordinates(**sizes),
+        chunks=chunks or {"x": 2, "y": 3},
+        compute=compute or computed,
+        census=census,
+    )
+
+
+def census(part):
+    return {NO_RULE: part.sizes["x"] * part.sizes["y"] * part.sizes["label"]}
+
+
+def computed(part):
+    """Numbers, flags and text over all dimensions."""
+    value = (
+        part.x * 10
+        + part.y
+        + xr.DataArray([len(text) for text in part.label.to_numpy()], {"label": part.label})
+    )
+    variables = {
+        "value": value.transpose("x", "y", "label"),
+        "small": (value > 20).transpose("x", "y", "label"),
+        "text": value.transpose("x", "y", "label").astype(str).astype(object),
+    }
+    result = xr.Dataset(
+        {name: one.drop_vars(one.coords).variable for name, one in variables.items()}
+    )
+    for name in result.variables:
+        result[name].attrs.update(LABELS)
+    return result
+
+
+def slow(part, seconds):
+    """The same, later."""
+    time.sleep(seconds)
+    return computed(part)
+
+
+def slowly(seconds=0.2):
+    return partial(slow, seconds=seconds)
+
+
+def odd(part):
+    """Lack a variable in the regions far down."""
+    result = computed(part)
+    return result if float(part.x[0]) < 1 else result.drop_vars("text")
+
+
+def failing_late():
+    """Fail at the fourth region that is computed after the samples."""
+    return _FailingLate()
+
+
+class _FailingLate:
+    """Counts its calls; only for threads of one process."""
+
+    def __init__(self):
+        self.calls = 0
+
+    def __call__(self, part):
+        self.calls += 1
+        if self.calls > SAMPLED + 3:
+            raise RuntimeError("enough")
+        return computed(part)
+
+
+def kill_first(part, folder):
+    """Kill the process the first time that the region is computed, and compute it afterwards."""
+    mark = Path(folder) / f"{float(part.x[0])} {int(part.y[0])}"
+    if not mark.exists() and float(part.x[0]) == 1.0:
+        mark.touch()
+        os.kill(os.getpid(), signal.SIGKILL)
+    return computed(part)
+
+
+def kill_always(part, main):
+    """Kill every process that computes it, but for the one that asked."""
+    if os.getpid() != main:
+        os.kill(os.getpid(), signal.SIGKILL)
+    return computed(part)
+
+
+def whole():
+    """What every store of the sweep must hold."""
+    grid = coordinates()
+    return computed(grid).assign_coords(grid.coords)

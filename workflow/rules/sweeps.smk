@@ -1,0 +1,72 @@
+# Many points at once, on dask.
+#
+# Where a sweep runs and how much it may take changes no result: these stand in threads and
+# resources, which Snakemake does not compare.
+
+
+rule sweeps_tiles:
+    input:
+        gpus="results/gpus.zarr",
+    output:
+        directory("results/sweeps/tiles.zarr"),
+    log:
+        "logs/sweeps/tiles.log",
+    conda:
+        "../../environment.yml"
+    threads: SETTINGS.sweeps.execution.threads
+    resources:
+        **parameters.sweep_resources(SETTINGS.sweeps, os.environ),
+    params:
+        settings=parameters.tile_space(
+            "tiles",
+            parameters.TILED,
+            SETTINGS.sweeps.tiles,
+            SETTINGS.counting.wavefronts,
+        ),
+        code=code_digest("workflow/scripts/sweeps_tiles.py"),
+        versions=library_versions("dask", "distributed"),
+    script:
+        "../scripts/sweeps_tiles.py"
+
+
+use rule sweeps_tiles as sweeps_warp_tiles with:
+    output:
+        directory("results/sweeps/warp_tiles.zarr"),
+    log:
+        "logs/sweeps/warp_tiles.log",
+    params:
+        settings=parameters.tile_space(
+            "warp tiles",
+            parameters.WARP_TILED,
+            SETTINGS.sweeps.warp_tiles,
+            SETTINGS.counting.wavefronts,
+        ),
+        code=code_digest("workflow/scripts/sweeps_tiles.py"),
+        versions=library_versions("dask", "distributed"),
+
+
+rule sweeps_best_tiles:
+    input:
+        tiles="results/sweeps/tiles.zarr",
+        measured="results/measured.zarr",
+    output:
+        directory("results/sweeps/best_tiles.zarr"),
+    log:
+        "logs/sweeps/best_tiles.log",
+    conda:
+        "../../environment.yml"
+    params:
+        code=code_digest("workflow/scripts/sweeps_best_tiles.py"),
+        versions=library_versions("pandas"),
+    script:
+        "../scripts/sweeps_best_tiles.py"
+
+
+use rule sweeps_best_tiles as sweeps_best_warp_tiles with:
+    input:
+        tiles="results/sweeps/warp_tiles.zarr",
+        measured="results/measured.zarr",
+    output:
+        directory("results/sweeps/best_warp_tiles.zarr"),
+    log:
+        "logs/sweeps/best_warp_tiles.log",
