@@ -16,9 +16,9 @@ LECTURE10 = {
     "across_gpus": "pipeline.artifacts.lecture10.across_gpus",
     "roofline": "pipeline.artifacts.lecture10.roofline",
     "validation": "pipeline.artifacts.lecture10.validation",
+    "tile_sweep": "pipeline.artifacts.lecture10.tile_sweep",
     "mma_fragments": "pipeline.artifacts.lecture10.mma_fragments",
     "ldmatrix": "pipeline.artifacts.lecture10.ldmatrix",
-    "tile_sweep": "pipeline.artifacts.lecture10.tile_sweep",
     "counters_measured": "pipeline.artifacts.lecture10.counters_measured",
 }
 
