@@ -60,7 +60,7 @@ def write(dataset: xr.Dataset, path: str | Path) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
     with _workplace(path) as folder:
         with quiet_about_metadata():
-            dataset.drop_encoding().to_zarr(
+            _in_order(dataset).drop_encoding().to_zarr(
                 folder / "new",
                 mode="w-",
                 consolidated=True,
@@ -219,6 +219,18 @@ def _encoding(path: Path, name: str, variable: xr.Variable) -> dict[str, Any]:
             f".astype(...), and give times as seconds"
         )
     return compressed
+
+
+def _in_order(dataset: xr.Dataset) -> xr.Dataset:
+    """Lay text out row by row: its codec takes elements as they lie in memory.
+
+    A transposed array lies column by column, and would be stored with its elements mixed up.
+    """
+    ordered = dataset.copy()
+    for name, variable in dataset.variables.items():
+        if variable.ndim > 1 and _is_text(variable):
+            ordered[name] = variable.copy(data=np.ascontiguousarray(variable.values))
+    return ordered
 
 
 def _is_text(variable: xr.Variable) -> bool:

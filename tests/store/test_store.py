@@ -238,6 +238,21 @@ def test_write__takes_text_coordinates_of_every_kind(tmp_path):
         assert float(back.t.sel(kernel="ß")) == 1.0
 
 
+@pytest.mark.parametrize("kind", ["U1", np.dtypes.StringDType(), object])
+def test_write__keeps_every_text_in_its_place_however_it_lies_in_memory(tmp_path, kind):
+    attributes = {"units": "1", "long_name": "bound"}
+    across = np.array([["a", "b", "c"], ["d", "e", "f"]]).astype(kind).T
+    dataset = xr.Dataset(
+        {"bound": (("n", "gpu"), across, attributes)},
+        {"label": (("n", "gpu"), across[:, ::-1], attributes)},
+    )
+    store.write(dataset, tmp_path / "s.zarr")
+    found = store.read(tmp_path / "s.zarr")
+    assert found["bound"].to_numpy().tolist() == [["a", "d"], ["b", "e"], ["c", "f"]]
+    assert found["label"].to_numpy().tolist() == [["d", "a"], ["e", "b"], ["f", "c"]]
+    assert set(found.coords) == {"label"}
+
+
 def test_write__puts_warning_filters_back(tmp_path):
     with warnings.catch_warnings():
         before = list(warnings.filters)
