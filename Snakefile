@@ -19,7 +19,16 @@ places = filter(None, [workflow.basedir, os.getenv("PYTHONPATH")])
 os.environ.update(PYTHONPATH=os.pathsep.join(places))
 
 from pipeline import runlog
-from pipeline.config import artifact_plan, load, parameters, yaml_files
+from pipeline.config import (
+    artifact_plan,
+    decode_parameters,
+    load,
+    parameters,
+    yaml_files,
+)
+from pipeline.decode.execution import gpu_costs
+from pipeline.decode.model_sheet import load_models
+from pipeline.decode.plan_sheet import load_plans
 from pipeline.errors import PaperGpuError
 from pipeline.hardware.sheet import load_sheets
 from pipeline.provenance import code_digest, library_versions
@@ -41,6 +50,12 @@ try:
     yaml_files.require_clean(map(Path, workflow.configfiles))
     SETTINGS = load.load(config)
     SHEETS = load_sheets(Path("data/gpus"), SETTINGS.gpus)
+    MODELS = load_models(Path("data/models"), SETTINGS.decode.models)
+    PLANS = load_plans(
+        Path("data/fusion_plans"), decode_parameters.plan_ids(SETTINGS.decode)
+    )
+    (LAUNCHED,) = load_sheets(Path("data/gpus"), [SETTINGS.decode.launch_gpu]).values()
+    DECODE_GPUS = gpu_costs(SHEETS, LAUNCHED, SETTINGS.decode.launch_costs == "own")
 except PaperGpuError as error:
     sys.exit(f"{error}")
 
@@ -55,6 +70,7 @@ include: "workflow/rules/counting.smk"
 include: "workflow/rules/timing.smk"
 include: "workflow/rules/tensor_core.smk"
 include: "workflow/rules/own.smk"
+include: "workflow/rules/decode.smk"
 include: "workflow/rules/megakernel.smk"
 include: "workflow/rules/sweeps.smk"
 include: "workflow/rules/artifacts.smk"
@@ -102,6 +118,10 @@ rule all:
         rules.predictions.output,
         rules.counters_measured.output,
         rules.validation.output,
+        rules.decode_ledger.output,
+        rules.decode_timeline.output,
+        rules.decode_waves.output,
+        rules.decode_sensitivity.output,
         rules.decode_measured.output,
         rules.tensor_core_fragments.output,
         rules.tensor_core_ldmatrix.output,

@@ -241,7 +241,8 @@ class RegionStore:
         dims = tuple(dim for dim, _, _ in self._axes[name])
         values = variable.to_numpy()
         if values.dtype.kind in "OUT":
-            values = values.astype(np.dtypes.StringDType())
+            # The codec of text takes elements as they lie in memory.
+            values = values.astype(np.dtypes.StringDType(), order="C")
         if (variable.dims, values.shape, values.dtype) != (dims, shape, array.dtype):
             raise DataError(
                 f"{self.path}: a region brings {name} as {values.dtype} of shape {values.shape} "

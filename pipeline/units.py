@@ -19,6 +19,11 @@ _SCALES = {"": 1.0, "k": 1e3, "M": 1e6, "G": 1e9, "T": 1e12, "P": 1e15}
 _KIBI = 1024
 
 
+def to_mega(value: T) -> T:
+    """Convert to units of 1e6 (MB); takes numbers and arrays."""
+    return value / 1e6
+
+
 def to_giga(value: T) -> T:
     """Convert to units of 1e9 (GFLOP/s, GB/s, GHz); takes numbers and arrays."""
     return value / 1e9
@@ -32,6 +37,11 @@ def to_tera(value: T) -> T:
 def to_milliseconds(seconds: T) -> T:
     """Convert seconds to milliseconds; takes numbers and arrays."""
     return seconds / 1e-3
+
+
+def to_microseconds(seconds: T) -> T:
+    """Convert seconds to microseconds; takes numbers and arrays."""
+    return seconds / 1e-6
 
 
 def to_kibibytes(value: T) -> T:

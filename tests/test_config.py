@@ -95,7 +95,8 @@ def test_load__kernels_stand_in_the_order_of_the_ladder(given):
 
 def test_load__gpus_keep_the_order_in_which_they_are_shown(given):
     given["gpus"] = ["h100_sxm", "rtx_a6000"]
-    given["lecture10"]["shown_gpus"] = ["h100_sxm"]
+    given["lecture10"]["shown_gpus"] = given["lecture11"]["shown_gpus"] = ["h100_sxm"]
+    given["decode"]["waves"] = {"blocks_512": False}
     assert load(given).gpus == ("h100_sxm", "rtx_a6000")
 
 

@@ -99,6 +99,10 @@ def test_artifact__needs_stores_and_settings_that_there_are(config, lecture, art
             "tensor_core/fragments",
             "tensor_core/ldmatrix",
             *(f"sweeps/{name}" for name in SWEEPS),
+            "decode/ledger",
+            "decode/sensitivity",
+            "decode/timeline",
+            "decode/waves",
             *(f"own/{name}" for name in artifact_plan.OWN_STORES),
         )
     }
@@ -106,7 +110,7 @@ def test_artifact__needs_stores_and_settings_that_there_are(config, lecture, art
     assert is_plain(artifact_plan.settings(config, lecture, artifact))
 
 
-@pytest.mark.parametrize("section", ["lecture10", "own"])
+@pytest.mark.parametrize("section", ["lecture10", "lecture11", "own"])
 def test_files__list_every_format_of_every_artifact(section):
     files = artifact_plan.files(section)
     for artifact in artifact_plan.ids("table", section):

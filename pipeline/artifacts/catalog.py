@@ -22,10 +22,19 @@ LECTURE10 = {
     "counters_measured": "pipeline.artifacts.lecture10.counters_measured",
 }
 
+LECTURE11 = {
+    "ledger": "pipeline.artifacts.lecture11.ledger",
+    "ideal": "pipeline.artifacts.lecture11.ideal",
+    "timeline": "pipeline.artifacts.lecture11.timeline",
+    "timeline_parts": "pipeline.artifacts.lecture11.timeline_parts",
+    "waves": "pipeline.artifacts.lecture11.waves",
+    "sensitivity": "pipeline.artifacts.lecture11.sensitivity",
+}
+
 OWN = {
     "own_kernels": "pipeline.artifacts.own.own_kernels",
 }
 """Artifacts of the user's own kernels, in a folder of their own."""
 
-CATALOG = {10: LECTURE10}
+CATALOG = {10: LECTURE10, 11: LECTURE11}
 """Lecture number -> its artifacts."""

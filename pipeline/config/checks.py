@@ -4,7 +4,7 @@ import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
-from pipeline.config import own_sizes
+from pipeline.config import decode_checks, own_sizes
 from pipeline.config.kernels import Chosen
 from pipeline.config.models import LINE_ELEMENTS, Counting, Extrapolation, Hazards, Lecture10
 from pipeline.config.own_entry import OwnEntry
@@ -205,6 +205,12 @@ CHECKS: tuple[tuple[tuple[str, ...], Callable[..., Iterator[Problem]]], ...] = (
     (("lecture10", "counting"), lecture_counts),
     (("lecture10", "hazards"), lecture_hazards),
     (("lecture10", "extrapolation"), lecture_times),
+    (("decode", "model_sheets"), decode_checks.models),
+    (("decode", "plan_sheets"), decode_checks.plans),
+    (("decode", "sheets"), decode_checks.launch_gpu),
+    (("decode",), decode_checks.sensitivity),
+    (("decode", "lecture11", "gpus", "sheets"), decode_checks.predicted_gpus),
+    (("lecture11", "decode"), decode_checks.lecture_choice),
 )
 
 

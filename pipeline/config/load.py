@@ -17,7 +17,7 @@ from pipeline.kernels.kernel import Kernel
 from pipeline.kernels.registry import KERNELS
 from pipeline.user_file import CHECKOUT
 
-SHEETS = CHECKOUT / "data" / "gpus"
+DATA = CHECKOUT / "data"
 
 
 def load(
@@ -59,7 +59,9 @@ def load(
         values["own"], found = choose_own(values["own_kernels"], tuple(ladder), checkout)
         values["own_kernels"] = values["own"]
         problems += found
-    values["sheets"] = sheet_ids() if sheets is None else sheets
+    values["sheets"] = sheet_ids("gpus") if sheets is None else sheets
+    values["model_sheets"] = sheet_ids("models")
+    values["plan_sheets"] = sheet_ids("fusion_plans")
     values["most_shared"] = most_shared()
     problems += checks.run(values)
     if problems:
@@ -67,9 +69,9 @@ def load(
     return Config.model_construct(**{name: values[name] for name in Config.model_fields})
 
 
-def sheet_ids(folder: Path = SHEETS) -> list[str]:
-    """Ids of the GPUs that have a sheet: the names of the files."""
-    return sorted(path.stem for path in folder.glob("*.yaml"))
+def sheet_ids(folder: str) -> list[str]:
+    """Ids of what has a sheet in a folder of ``data``: the names of the files."""
+    return sorted(path.stem for path in (DATA / folder).glob("*.yaml"))
 
 
 def _sections(given: Mapping[str, object]) -> tuple[dict[str, Any], list[Problem]]:
@@ -85,8 +87,7 @@ def _sections(given: Mapping[str, object]) -> tuple[dict[str, Any], list[Problem
         try:
             values[name] = TypeAdapter(kinds[name]).validate_python(given.get(name))
         except ValidationError as error:
-            keys = tuple(getattr(field.annotation, "model_fields", ()))
-            problems += from_pydantic(error, (name,), keys)
+            problems += from_pydantic(error, (name,), field.annotation)
     return values, problems
 
 

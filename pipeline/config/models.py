@@ -8,6 +8,8 @@ from typing import Annotated, Any, Literal, TypeVar
 from pydantic import AfterValidator, BeforeValidator, Field
 from pydantic_core import PydanticCustomError
 
+from pipeline.config.decode import Decode
+from pipeline.config.lecture11 import Lecture11
 from pipeline.config.section import Ids, Section, Whole, each_once, setting
 from pipeline.config.sweeps import Sweeps
 
@@ -178,3 +180,5 @@ class Config(Section):
     extrapolation: Extrapolation
     sweeps: Sweeps
     lecture10: Lecture10
+    decode: Decode
+    lecture11: Lecture11

@@ -80,7 +80,7 @@ def _choose_one(name: object, given: object, ladder: Sequence[str], checkout: Pa
     try:
         entry = OwnEntry.model_validate(given)
     except ValidationError as error:
-        raise _WrongError(from_pydantic(error, where, tuple(OwnEntry.model_fields))) from None
+        raise _WrongError(from_pydantic(error, where, OwnEntry)) from None
     try:
         there = declared(entry.file, checkout)
     except ConfigError as error:

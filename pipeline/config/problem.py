@@ -3,8 +3,9 @@
 import difflib
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from typing import Any, get_args, get_origin
 
-from pydantic import ValidationError
+from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
 
 LONGEST_SHOWN = 60
@@ -97,7 +98,7 @@ def missing(location: Sequence[str | int]) -> Problem:
 def from_pydantic(
     error: ValidationError,
     inside: tuple[str, ...],
-    keys: Sequence[str] = (),
+    kind: Any = None,
 ) -> list[Problem]:
     """Translate what pydantic found.
 
@@ -107,17 +108,33 @@ def from_pydantic(
         The errors of one validation.
     inside
         Key path of the value that was validated.
-    keys
-        Keys that are allowed in the value.
+    kind
+        Type of the value; its models say which keys are allowed.
     """
     found = error.errors(include_url=False)
     # Where entries are refused, pydantic counts those that are left, and may report that as well.
     places = [details["loc"] for details in found]
     return [
-        _translate(details, (*inside, *details["loc"]), keys)
+        _translate(details, (*inside, *details["loc"]), _keys(kind, details["loc"]))
         for details in found
         if details["type"] != "too_short" or not any(_inside(one, details["loc"]) for one in places)
     ]
+
+
+def _keys(kind: Any, location: Sequence[str | int]) -> tuple[str, ...]:
+    """Keys of the group in which a location stands."""
+    for part in location[:-1]:
+        if get_origin(kind) is dict:
+            kind = get_args(kind)[1]
+        else:
+            kind = _fields(kind)[str(part)].annotation
+    return tuple(_fields(kind))
+
+
+def _fields(kind: Any) -> dict[str, Any]:
+    """Fields of a model, also where the type says more about it."""
+    bare = get_args(kind)[0] if hasattr(kind, "__metadata__") else kind
+    return bare.model_fields if isinstance(bare, type) and issubclass(bare, BaseModel) else {}
 
 
 def _inside(place: tuple[str | int, ...], group: tuple[str | int, ...]) -> bool:

@@ -53,19 +53,48 @@ def readme(ladder: Mapping[str, Kernel]) -> str:
 
 def _settings(section: type[Section], path: str = "") -> Iterator[str]:
     """One table for the plain settings of a section, then one part for each group in it."""
-    nested = {}
-    rows = []
-    for name, field in section.model_fields.items():
-        if isinstance(field.annotation, type) and issubclass(field.annotation, Section):
-            nested[name] = field.annotation
-        else:
-            extra: Any = field.json_schema_extra
-            about = (f"`{path}{name}`", field.description, extra["unit"], extra["allowed"])
-            rows.append("| " + " | ".join(map(str, about)) + " |")
-    yield from ("| key | meaning | unit | allowed |", "|---|---|---|---|", *rows, "")
-    for name, inner in nested.items():
+    groups = {
+        name: field.annotation
+        for name, field in section.model_fields.items()
+        if field.json_schema_extra is None
+        and isinstance(field.annotation, type)
+        and issubclass(field.annotation, Section)
+    }
+    plain = {name: one for name, one in section.model_fields.items() if name not in groups}
+    yield from _rows({f"{path}{name}": field for name, field in plain.items()})
+    for entry, paths in _entries(plain, path).items():
+        places = ", ".join(f"`{one}`" for one in paths)
+        yield from (f"### {places}", "", str(getdoc(entry)), "")
+        yield from _rows(
+            {
+                "`, `".join(f"{one}.{name}" for one in paths): field
+                for name, field in entry.model_fields.items()
+            }
+        )
+    for name, inner in groups.items():
         yield from (f"## `{name}`", "", str(getdoc(inner)), "")
         yield from _settings(inner, f"{path}{name}.")
+
+
+def _rows(described: Mapping[str, FieldInfo]) -> Iterator[str]:
+    """Write a table of settings by their key paths."""
+    yield from ("| key | meaning | unit | allowed |", "|---|---|---|---|")
+    for path, field in described.items():
+        extra: Any = field.json_schema_extra
+        about = (f"`{path}`", field.description, extra["unit"], extra["allowed"])
+        yield "| " + " | ".join(map(str, about)) + " |"
+    yield ""
+
+
+def _entries(plain: Mapping[str, FieldInfo], path: str) -> dict[type[Section], list[str]]:
+    """Kinds of groups that settings hold, and where each kind stands."""
+    found: dict[type[Section], list[str]] = {}
+    for name, field in plain.items():
+        by_id = get_origin(field.annotation) is dict
+        kind = get_args(field.annotation)[1] if by_id else field.annotation
+        if isinstance(kind, type) and issubclass(kind, Section):
+            found.setdefault(kind, []).append(f"{path}{name}{'.<id>' * by_id}")
+    return found
 
 
 def _own_kernels() -> Iterator[str]:

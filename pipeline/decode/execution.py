@@ -72,7 +72,7 @@ def gpu_costs(sheets: Mapping[str, Sheet], reference: Sheet, own: bool) -> xr.Da
     -------
     xarray.Dataset
         (gpu): ``sm_count``, ``dram_bandwidth`` (B/s), ``launch_stream`` and ``launch_graphs`` (s),
-        and ``launch_source``, which says on which GPU the last two were measured.
+        and ``launch_source``, the GPU on which these two were measured.
 
     Raises
     ------
@@ -90,7 +90,7 @@ def gpu_costs(sheets: Mapping[str, Sheet], reference: Sheet, own: bool) -> xr.Da
     ]
     figures = gpus(sheets)[["sm_count", "dram_bandwidth"]].drop_vars("compute_capability")
     costs = {name: [payer.figures[name].value for payer in payers] for name in LAUNCH_FIGURES}
-    sources = {"launch_source": [f"measured on {payer.name}" for payer in payers]}
+    sources = {"launch_source": [payer.name for payer in payers]}
     return figures.drop_attrs().assign(
         {name: ("gpu", values) for name, values in (costs | sources).items()}
     )

@@ -33,6 +33,25 @@ class Variant:
 
 
 @dataclass(frozen=True)
+class Comparison:
+    """What is changed, and what is looked at.
+
+    Attributes
+    ----------
+    executions
+        Id -> way to run a step.
+    reference
+        The execution that others are compared with.
+    variants
+        Id -> change.
+    """
+
+    executions: Mapping[str, Execution]
+    reference: str
+    variants: Mapping[str, Variant]
+
+
+@dataclass(frozen=True)
 class Assumptions:
     """What a timeline assumes of every GPU; numbers or arrays.
 
@@ -91,7 +110,7 @@ def decode_timeline(
     xarray.Dataset
         (model, gpu, execution): ``t`` and ``ideal_t`` (s), ``per_second``, ``launches``,
         ``bandwidth_utilisation``; with ``part`` behind: ``part_t`` (s). (model): ``bytes`` (B).
-        (gpu, execution): ``launch_t`` (s) and ``launch_source``.
+        (gpu): ``dram_bandwidth`` (B/s). (gpu, execution): ``launch_t`` (s) and ``launch_source``.
     """
     bare = gpus.drop_attrs().reset_coords(drop=True)
     times = [
@@ -104,7 +123,11 @@ def decode_timeline(
     ]
     (dataset,) = xr.broadcast(xr.concat(times, "model"), exclude=["part"])
     read = [workload.step(model, next(iter(workload.plans))).bytes for model in workload.models]
-    dataset = dataset.assign(per_second=1 / dataset["t"], bytes=("model", read))
+    dataset = dataset.assign(
+        per_second=1 / dataset["t"],
+        bytes=("model", read),
+        dram_bandwidth=bare["dram_bandwidth"],
+    )
     dataset = dataset.merge(_joined(_launch(one, bare) for one in executions.values()))
     labelled = dataset.assign_coords(
         model=list(workload.models),
@@ -139,12 +162,7 @@ def _launch(execution: Execution, gpus: xr.Dataset) -> xr.Dataset:
 
 
 def decode_sensitivity(
-    workload: Workload,
-    executions: Mapping[str, Execution],
-    gpu: xr.Dataset,
-    assumptions: Assumptions,
-    variants: Mapping[str, Variant],
-    reference: str,
+    workload: Workload, comparison: Comparison, gpu: xr.Dataset, assumptions: Assumptions
 ) -> xr.Dataset:
     """Change one assumption at a time, and see what becomes of the times.
 
@@ -152,16 +170,12 @@ def decode_sensitivity(
     ----------
     workload
         Of one model.
-    executions
-        Id -> way to run a step.
+    comparison
+        What is changed, and what is looked at.
     gpu : ()
         One GPU of what :func:`pipeline.decode.execution.gpu_costs` gives.
     assumptions
         Numbers, unchanged.
-    variants
-        Id -> change.
-    reference
-        Execution that the others are compared with.
 
     Returns
     -------
@@ -170,6 +184,7 @@ def decode_sensitivity(
         ``parameter``, ``value`` and ``base_value``. The first variant, ``base``, changes nothing.
     """
     (model,) = workload.models
+    executions, variants = comparison.executions, comparison.variants
     changed = _varied(assumptions, variants)
     bare = gpu.drop_attrs().drop_vars(["gpu", "gpu_name"])
     times = _joined(
@@ -178,7 +193,7 @@ def decode_sensitivity(
         ]
         for one in executions.values()
     ).assign_coords(execution=list(executions))
-    times["speedup"] = times["t"].sel(execution=reference, drop=True) / times["t"]
+    times["speedup"] = times["t"].sel(execution=comparison.reference, drop=True) / times["t"]
     parameters = [one.parameter for one in variants.values()]
     labelled = times.transpose("variant", "execution").assign(
         parameter=("variant", ["", *parameters]),

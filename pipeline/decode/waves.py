@@ -48,27 +48,27 @@ def sm_utilisation(blocks: Amount, n_sm: Amount) -> Amount:
 
 
 def decode_waves(
-    examples: Mapping[str, Launch], step: Step, gpu: str, gpus: xr.Dataset
+    step: Step, examples: Mapping[str, Launch], gpus: xr.Dataset, gpu: str
 ) -> xr.Dataset:
     """Count the waves of examples, and of every operation of a step that reads weights.
 
     Parameters
     ----------
-    examples
-        Id -> launch.
     step
         Operations of one model.
-    gpu
-        GPU on which they run.
+    examples
+        Id -> launch of another kind.
     gpus : (gpu)
         ``sm_count`` and ``gpu_name``.
+    gpu
+        GPU on which the operations run.
 
     Returns
     -------
     xarray.Dataset
         (case): ``blocks``, ``n_sm``, ``waves``, ``last_wave_blocks``, ``idle_sms`` (in the last
-        wave), ``sm_utilisation``; ``gpu``, ``gpu_name`` and ``case_label``. Cases are the examples,
-        then the operations.
+        wave), ``sm_utilisation``; ``gpu``, ``gpu_name``, ``case_label`` and ``operation``. Cases
+        are the examples, then the operations.
     """
     launches = dict(examples) | {
         one.id: Launch(gpu, int(one.blocks), f"{one.rows:,} rows")
@@ -90,6 +90,9 @@ def decode_waves(
             "idle_sms": n_sm - last,
             "sm_utilisation": sm_utilisation(blocks, n_sm),
         },
-        {"case_label": ("case", [one.label for one in launches.values()])},
+        {
+            "case_label": ("case", [one.label for one in launches.values()]),
+            "operation": ("case", ["" if id_ in examples else id_ for id_ in launches]),
+        },
     )
     return annotate(dataset, WAVES)

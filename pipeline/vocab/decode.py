@@ -1,6 +1,7 @@
 """One decode step: what is read, how it is launched, where the time goes."""
 
 from pipeline.vocab.dimensions import DIMENSIONS
+from pipeline.vocab.gpus import FIGURES
 from pipeline.vocab.variable import Variable
 
 DECODE_DIMENSIONS = {
@@ -43,17 +44,19 @@ TIMELINE = (
         "per_second": Variable("s-1", "decode steps per second"),
         "ideal_t": Variable("s", "time to read everything once at the full DRAM bandwidth"),
         "bytes": Variable("byte", "bytes that one step reads"),
+        "dram_bandwidth": FIGURES["dram_bandwidth"],
         "launches": Variable("1", "kernels, or instructions of a megakernel, in one step"),
         "part": Variable("1", "what the time is spent on"),
         "part_t": Variable("s", "time spent on the part; the parts add up to t"),
         "launch_t": Variable("s", "from one kernel to the next; 0 in a megakernel"),
-        "launch_source": Variable("1", "where launch_t comes from; empty in a megakernel"),
+        "launch_source": Variable("1", "GPU on which launch_t was measured; empty in a megakernel"),
     }
 )
 
 WAVES = DECODE_DIMENSIONS | {
     "case": Variable("1", "launch whose waves are counted"),
-    "case_label": Variable("1", "name of the launch as shown to readers"),
+    "case_label": Variable("1", "name of the launch, or its rows of weights, as shown to readers"),
+    "operation": Variable("1", "operation of the step that is launched; empty for an example"),
     "blocks": LEDGER["blocks"],
     "n_sm": Variable("1", "SMs of the GPU"),
     "waves": Variable("1", "rounds in which the blocks run, one block per SM at a time"),

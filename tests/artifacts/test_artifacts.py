@@ -15,9 +15,11 @@ from pipeline.artifacts.catalog import CATALOG
 from pipeline.artifacts.make import make_figure, make_table
 from pipeline.artifacts.style import STYLE
 from pipeline.render.figure import WIDTH_INCHES
-from tests.artifacts.fixtures import PARAMETERS
+from tests.artifacts import fixtures, fixtures_decode
 from tests.artifacts.stores import STORES
 
+# Settings of each lecture.
+PARAMETERS = {10: fixtures.PARAMETERS, 11: fixtures_decode.LECTURE11}
 GOLDEN = Path(__file__).parents[1] / "golden"
 MADE_BY = "# Made by: python -m pytest tests/artifacts --regen\n"
 TABLE_SUFFIXES = ("csv", "md", "html", "tex")
@@ -38,7 +40,7 @@ def store(name):
 def arguments(key, change=lambda name, dataset: dataset, **parameters):
     artifact = import_module(MODULES[key]).ARTIFACT
     datasets = {name: change(of, store(of)) for name, of in artifact.needs.items()}
-    settings = PARAMETERS | parameters
+    settings = PARAMETERS[artifact.lecture] | parameters
     return datasets, {name: settings[name] for name in artifact.parameters}
 
 
@@ -156,7 +158,7 @@ def test_figure__numbers_along_an_axis_have_a_label(key):
         for axis, sides in ((panel.xaxis, ("labelbottom",)), (panel.yaxis, ("labelleft",))):
             shown = any(axis.get_tick_params()[side] for side in sides)
             texts = [tick.get_text() for tick in axis.get_ticklabels()]
-            if shown and any(re.match(r"[\d.]+", text) for text in texts):
+            if shown and any(re.fullmatch(r"[\d.,]+%?", text) for text in texts):
                 grid = panel.get_subplotspec()
                 inner = axis is panel.xaxis and not grid.is_last_row()
                 assert axis.get_label_text() or inner, texts
@@ -208,12 +210,18 @@ HOSTILE = "<b>$x_1^2$ & \\frac|`*`</b>"
 
 
 def renamed(name, dataset):
-    hostile = {"gpu_name": "gpu", "kernel_label": "kernel"}
-    present = {c: d for c, d in hostile.items() if c in dataset.coords}
+    labels = ("gpu_name", "kernel_label", "model_name", "execution_label", "case_label")
     return dataset.assign_coords(
         {
-            c: (d, [f"{HOSTILE}{i}" for i in range(dataset.sizes[d])], dataset[c].attrs)
-            for c, d in present.items()
+            label: (
+                dataset[label].dims,
+                np.array([f"{HOSTILE}{i}" for i in range(dataset[label].size)]).reshape(
+                    dataset[label].shape
+                ),
+                dataset[label].attrs,
+            )
+            for label in labels
+            if label in dataset.coords
         }
     )
 
@@ -238,6 +246,23 @@ def one_kernel(name, dataset):
 
 def one_gpu(name, dataset):
     return dataset.sel(gpu=["h100_sxm"]) if "gpu" in dataset.dims else dataset
+
+
+def one_model(name, dataset):
+    return dataset.sel(model=["llama_3_2_1b"]) if "model" in dataset.dims else dataset
+
+
+def one_way_to_launch(name, dataset):
+    one = ["megakernel_prefetch"]
+    return dataset.sel(execution=one) if name == "timeline" else dataset
+
+
+def nothing_varied(name, dataset):
+    return dataset.isel(variant=[0]) if "variant" in dataset.dims else dataset
+
+
+def one_case(name, dataset):
+    return dataset.isel(case=[0]) if "case" in dataset.dims else dataset
 
 
 def nothing_published(name, dataset):
@@ -268,7 +293,11 @@ def one_kernel_is_not_simulated_at_the_small_size(name, dataset):
 
 CHANGES = {
     one_kernel: {"counts", "occupancy", "extrapolation", "predictions"},
-    one_gpu: {"gpus", "gpu_limits", "occupancy", "predictions"},
+    one_gpu: {"gpus", "gpu_limits", "occupancy", "predictions", "decode/timeline"},
+    one_model: {"decode/ledger", "decode/timeline"},
+    one_way_to_launch: {"decode/timeline"},
+    nothing_varied: {"decode/sensitivity"},
+    one_case: {"decode/waves"},
     nothing_published: {"measured", "validation"},
     one_kernel_does_not_fit: {"predictions"},
     one_kernel_is_not_simulated_at_the_small_size: {"counts"},

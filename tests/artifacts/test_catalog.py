@@ -7,7 +7,7 @@ import pytest
 
 from pipeline.artifacts.artifact import Artifact
 from pipeline.artifacts.catalog import CATALOG, OWN
-from pipeline.config.models import Lecture10
+from pipeline.config.models import Config
 from tests.artifacts.stores import STORES
 
 ROOT = Path(__file__).parents[2]
@@ -67,7 +67,8 @@ def test_artifact__declares_what_its_functions_take(lecture, key):
     assert isinstance(artifact, Artifact)
     assert (artifact.lecture, artifact.id) == (lecture, key)
     assert set(artifact.needs.values()) <= set(STORES)
-    assert set(artifact.parameters) <= set(Lecture10.model_fields)
+    section = Config.model_fields[f"lecture{lecture}"].annotation
+    assert set(artifact.parameters) <= set(section.model_fields)
     taken = {
         parameter
         for function in functions(module).values()

@@ -54,6 +54,17 @@ def test_publish__gives_a_store_like_any_other(path):
     assert store.read(path.with_name("other.zarr")).identical(store.read(path))
 
 
+def test_write__keeps_every_text_in_its_place_however_it_lies_in_memory(path):
+    target = RegionStore(path)
+    target.prepare(laid_out(), "one")
+    for number, region in enumerate(REGIONS):
+        part = toy.computed(SWEEP.part(region))
+        across = part["text"].copy(data=np.asfortranarray(part["text"].to_numpy().astype(str)))
+        target.finish(number, region, target.write(region, part.assign(text=across)))
+    target.publish()
+    assert store.read(path).equals(toy.whole())
+
+
 def test_publish__replaces_an_older_store(path):
     store.write(toy.whole().isel(x=[0]).pipe(labelled), path)
     stopped(path, range(len(REGIONS))).publish()

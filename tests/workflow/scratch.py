@@ -30,6 +30,7 @@ OWN = {
     "block": [32, 8],
     "tile": [32, 32],
 }
+LAUNCHED = {"launch": "graphs", "prefetch": False}
 # Small tiles take small sizes; the whole workflow then takes seconds.
 SMALL = {
     "gpus": ["rtx_a6000", "h100_sxm"],
@@ -65,6 +66,45 @@ SMALL = {
         "small_n": 32,
         "second_n": 64,
         "large_n": 4096,
+    },
+    "decode": {
+        "models": ["llama_3_2_1b", "qwen3_0_6b"],
+        "context": 160,
+        "batch": 1,
+        "weights": "published",
+        "lm_head": "published",
+        "kv_cache": "published",
+        "rows_per_block": 16,
+        "ledger_plan": "fused",
+        "executions": {
+            "kernels7_graphs": LAUNCHED | {"label": "seven", "plan": "kernels7"},
+            "megakernel_prefetch": {
+                "label": "one",
+                "plan": "fused",
+                "launch": "megakernel",
+                "prefetch": True,
+            },
+        },
+        "launch_gpu": "h100_sxm",
+        "launch_costs": "shared",
+        "timeline": {
+            "ramp": 1e-6,
+            "small": 2e-6,
+            "sync": 1e-6,
+            "instr_overhead": 5e-7,
+            "eff": 0.9,
+            "pages": 13,
+            "page_bytes": 16384,
+        },
+        "sensitivity": {"eff_low": {"parameter": "eff", "value": 0.8}},
+        "waves": {},
+    },
+    "lecture11": {
+        "model": "llama_3_2_1b",
+        "gpu": "h100_sxm",
+        "shown_gpus": ["h100_sxm"],
+        "reference": "kernels7_graphs",
+        "compared": "megakernel_prefetch",
     },
 }
 

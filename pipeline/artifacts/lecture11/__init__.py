@@ -1,0 +1,1 @@
+"""Artifacts of lecture 11: one decode step, a hundred kernels."""
