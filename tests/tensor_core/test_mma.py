@@ -75,6 +75,11 @@ def test_to_tf32__is_to_nearest_and_ties_go_away_from_zero(values):
         assert found == wanted or wanted > 3.4e38 or wanted < -3.4e38
 
 
+def test_to_tf32__nan_of_any_bits_stays_nan():
+    # Rounding up would turn all bits on into minus zero.
+    assert np.all(np.isnan(to_tf32(np.array([0x7FFFFFFF, 0xFFFFFFFF], np.uint32).view("f4"))))
+
+
 @pytest.mark.parametrize(
     ("wrong", "message"),
     [
