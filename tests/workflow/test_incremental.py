@@ -349,5 +349,5 @@ def test_versions__are_in_every_rule(built):
         planned = built.planned()
     every_job = {job for job, _ in artifacts()} | counted(*KERNELS, *OWN)
     stores = ("gpus", "gpu_limits", "measured", "hazards", "counts", "own_counts", *MODELLED)
-    tensor_core = ("tensor_core_fragments", "tensor_core_ldmatrix")
-    assert planned == every_job | behind(*stores, *tensor_core)
+    others = ("decode_measured", "tensor_core_fragments", "tensor_core_ldmatrix")
+    assert planned == every_job | behind(*stores, *others)
