@@ -73,6 +73,7 @@ include: "workflow/rules/own.smk"
 include: "workflow/rules/decode.smk"
 include: "workflow/rules/megakernel.smk"
 include: "workflow/rules/sweeps.smk"
+include: "workflow/rules/block_programs.smk"
 include: "workflow/rules/artifacts.smk"
 
 
@@ -122,6 +123,7 @@ rule all:
         rules.decode_timeline.output,
         rules.decode_waves.output,
         rules.decode_sensitivity.output,
+        rules.block_programs.output,
         rules.decode_measured.output,
         rules.tensor_core_fragments.output,
         rules.tensor_core_ldmatrix.output,

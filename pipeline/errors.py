@@ -51,6 +51,10 @@ class KernelError(PaperGpuError):
     """A kernel of the user's own does something wrong."""
 
 
+class UnsupportedError(PaperGpuError, AttributeError):
+    """A program uses a feature of its language that is not supported here."""
+
+
 class ModelError(PaperGpuError, ValueError):
     """A model was asked for something outside the range in which it holds."""
 

@@ -86,6 +86,7 @@ def test_artifact__needs_stores_and_settings_that_there_are(config, lecture, art
     made = {
         f"results/{name}.zarr"
         for name in (
+            "block_programs",
             "counters_measured",
             "counts",
             "extrapolation",

@@ -20,6 +20,7 @@ LECTURE10 = {
     "mma_fragments": "pipeline.artifacts.lecture10.mma_fragments",
     "ldmatrix": "pipeline.artifacts.lecture10.ldmatrix",
     "counters_measured": "pipeline.artifacts.lecture10.counters_measured",
+    "block_programs": "pipeline.artifacts.lecture10.block_programs",
 }
 
 LECTURE11 = {

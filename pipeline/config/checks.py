@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from pipeline.config import decode_checks, own_sizes
+from pipeline.config.block_programs import BlockPrograms
 from pipeline.config.kernels import Chosen
 from pipeline.config.models import LINE_ELEMENTS, Counting, Extrapolation, Hazards, Lecture10
 from pipeline.config.own_entry import OwnEntry
@@ -171,6 +172,11 @@ def lecture_counts(lecture: Lecture10, settings: Counting) -> Iterator[Problem]:
         )
 
 
+def lecture_block_programs(lecture: Lecture10, settings: BlockPrograms) -> Iterator[Problem]:
+    """Require that block programs run at the size at which they stand beside the ladder."""
+    yield from _one_of("lecture10.second_n", lecture.second_n, "block_programs", settings.sizes)
+
+
 def lecture_hazards(lecture: Lecture10, settings: Hazards) -> Iterator[Problem]:
     """Require that hazards are counted at the size at which they are shown."""
     yield from _one_of("lecture10.small_n", lecture.small_n, "hazards", settings.sizes)
@@ -203,6 +209,7 @@ CHECKS: tuple[tuple[tuple[str, ...], Callable[..., Iterator[Problem]]], ...] = (
     (("sweeps",), swept_sizes),
     (("lecture10", "gpus", "sheets"), lecture_gpu),
     (("lecture10", "counting"), lecture_counts),
+    (("lecture10", "block_programs"), lecture_block_programs),
     (("lecture10", "hazards"), lecture_hazards),
     (("lecture10", "extrapolation"), lecture_times),
     (("decode", "model_sheets"), decode_checks.models),

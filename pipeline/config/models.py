@@ -3,14 +3,15 @@
 No number has a default: the file itself is the one place where values are written down.
 """
 
-from typing import Annotated, Any, Literal, TypeVar
+from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, BeforeValidator, Field
 from pydantic_core import PydanticCustomError
 
+from pipeline.config.block_programs import BlockPrograms
 from pipeline.config.decode import Decode
 from pipeline.config.lecture11 import Lecture11
-from pipeline.config.section import Ids, Section, Whole, each_once, setting
+from pipeline.config.section import LARGEST_SEED, Ids, Section, Sizes, Whole, setting
 from pipeline.config.sweeps import Sweeps
 
 # Elements of float32 in a line of 128 bytes.
@@ -21,8 +22,6 @@ LARGEST_SIMULATED = 2048
 # The largest counter, 8 n**3 bytes of global accesses in the naive kernel, stays below 2**53: above
 # that float64 no longer holds every whole number.
 LARGEST_EXTRAPOLATED = 65536
-
-LARGEST_SEED = 2**32 - 1
 
 
 def _simulated(n: int) -> int:
@@ -59,17 +58,8 @@ def _or_nothing(value: object) -> object:
     return {} if value is None else value
 
 
-T = TypeVar("T")
-
 Simulated = Annotated[Whole, AfterValidator(_simulated)]
 Extrapolated = Annotated[Whole, AfterValidator(_extrapolated)]
-# Sizes mean the same in any order; one order keeps results from being made again.
-Sizes = Annotated[
-    tuple[T, ...],
-    Field(min_length=1),
-    AfterValidator(each_once),
-    AfterValidator(lambda sizes: tuple(sorted(sizes))),
-]
 
 SIMULATED = f"multiples of {LINE_ELEMENTS} up to {LARGEST_SIMULATED}"
 EXTRAPOLATED = f"1 to {LARGEST_EXTRAPOLATED}"
@@ -148,7 +138,7 @@ class Lecture10(Section):
         "Size that is compared with small_n, per multiply-add; for a kernel that does not take "
         "them, the next sizes that it takes.",
         "elements",
-        "one of counting.sizes, not small_n",
+        "one of counting.sizes and of block_programs.sizes, not small_n",
     )
     large_n: Extrapolated = setting(
         "Size at which times are shown.", "elements", "one of extrapolation.sizes"
@@ -179,6 +169,7 @@ class Config(Section):
     hazards: Hazards
     extrapolation: Extrapolation
     sweeps: Sweeps
+    block_programs: BlockPrograms
     lecture10: Lecture10
     decode: Decode
     lecture11: Lecture11

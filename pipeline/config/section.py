@@ -1,10 +1,12 @@
 """What the models of the configuration are made of: sections, settings, kinds of values."""
 
 import math
-from typing import Annotated, Any
+from typing import Annotated, Any, TypeVar
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field
 from pydantic_core import PydanticCustomError
+
+LARGEST_SEED = 2**32 - 1
 
 LARGEST_NUMBER = 2**63 - 1
 """Beyond this a number fits none of the types in which results are stored."""
@@ -68,10 +70,19 @@ def each_once(values: tuple[Any, ...]) -> tuple[Any, ...]:
     return values
 
 
+T = TypeVar("T")
+
 Whole = Annotated[int, BeforeValidator(as_whole)]
 Number = Annotated[float, BeforeValidator(as_number)]
 
 Ids = Annotated[tuple[str, ...], Field(min_length=1), AfterValidator(each_once)]
+# Sizes mean the same in any order; one order keeps results from being made again.
+Sizes = Annotated[
+    tuple[T, ...],
+    Field(min_length=1),
+    AfterValidator(each_once),
+    AfterValidator(lambda sizes: tuple(sorted(sizes))),
+]
 
 
 def setting(meaning: str, unit: str, allowed: str, **default: Any) -> Any:

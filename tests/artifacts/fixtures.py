@@ -18,6 +18,7 @@ from pipeline.tensor_core.fragment_results import fragments
 from pipeline.tensor_core.ldmatrix_results import ldmatrix
 from pipeline.timing.compare import compare_rates
 from pipeline.vocab.gpus import FIGURES
+from tests.artifacts.fixtures_block_programs import block_programs
 
 REFERENCE = Path(__file__).parents[1] / "data/reference_counters.csv"
 DATA = Path(__file__).parents[2] / "data"
@@ -314,4 +315,5 @@ STORES = {
     "measured": measured,
     "tensor_core/fragments": fragments,
     "tensor_core/ldmatrix": ldmatrix,
+    "block_programs": block_programs,
 }

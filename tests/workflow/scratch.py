@@ -60,6 +60,21 @@ SMALL = {
         "warp_tiles": {"sizes": [4096], "n": 4096, "bm": [64], "bn": [64], "bk": [16]}
         | {"wm": [32], "wn": [32, 64], "wniter": [1], "tm": [4], "tn": [4]},
     },
+    "block_programs": {
+        "sizes": [64],
+        "seed": 0,
+        "tiles": {
+            "block": 64,
+            "tile_m": 16,
+            "tile_n": 16,
+            "tile_k": 16,
+            "group": 2,
+            "query_rows": 16,
+            "key_rows": 16,
+            "heads": 1,
+            "head_size": 16,
+        },
+    },
     "lecture10": {
         "gpu": "rtx_a6000",
         "shown_gpus": ["rtx_a6000", "h100_sxm"],

@@ -351,3 +351,7 @@ def test_versions__are_in_every_rule(built):
     stores = ("gpus", "gpu_limits", "measured", "hazards", "counts", "own_counts", *MODELLED)
     others = ("decode_measured", "tensor_core_fragments", "tensor_core_ldmatrix")
     assert planned == every_job | behind(*stores, *others)
+    counted_once = ("counts", "own_counts", "block_programs")
+    stores = ("gpus", "gpu_limits", "measured", "hazards", *counted_once, *MODELLED)
+    tensor_core = ("tensor_core_fragments", "tensor_core_ldmatrix")
+    assert planned == every_job | behind(*stores, *tensor_core)

@@ -1,0 +1,1 @@
+"""Programs in the block language, each with what it must cost, counted by hand."""
