@@ -21,6 +21,7 @@ OWN = list(SMALL["own_kernels"])
 MODELLED = ("counters_measured", "validation", "sweeps_tiles", "sweeps_warp_tiles")
 # Those of them that also predict.
 COMPARED = ("validation", "sweeps_tiles", "sweeps_warp_tiles")
+DECODE = ("decode_ledger", "decode_timeline", "decode_waves", "decode_sensitivity")
 # Stage -> stages that read its store.
 READ_BY = {
     "simulate": {"counts"},
@@ -176,6 +177,37 @@ def test_clock__of_one_gpu_reruns_predictions_and_what_shows_them(built):
     assert "predictions" in planned
     kept = ("simulate", "counts", "occupancy", "table lecture10 occupancy", "gpu_limits")
     assert not any(job.startswith(kept) for job in planned)
+
+
+def test_bandwidth__of_one_gpu_reruns_times_and_no_counts(built):
+    sheet = built.text("data/gpus/rtx_a6000.yaml")
+    (bandwidth,) = re.findall(r"^dram_bandwidth:\n  value: (\S+)$", sheet, re.MULTILINE)
+    with built.edited("data/gpus/rtx_a6000.yaml", bandwidth, "1.0e+12"):
+        planned = built.planned()
+    assert planned == behind("gpus", "decode_timeline")
+
+
+def test_decode__an_assumption_reruns_the_times_of_a_step(built):
+    with built.configured(decode={"timeline": SMALL["decode"]["timeline"] | {"ramp": 2e-6}}):
+        assert built.planned() == behind("decode_timeline", "decode_sensitivity")
+
+
+def test_decode__another_model_or_plan_reruns_what_names_it(built):
+    with built.edited("data/models/qwen3_0_6b.yaml", "layers: {value: 28", "layers: {value: 30"):
+        assert built.planned() == behind("decode_ledger", "decode_timeline")
+    with built.edited("data/fusion_plans/kernels7.yaml", "name: 7", "name: seven"):
+        assert built.planned() == behind("decode_timeline", "decode_sensitivity")
+    with built.edited("data/fusion_plans/kernels12.yaml", "name: 12", "name: twelve"):
+        assert built.planned() == set()
+
+
+def test_decode__a_new_model_needs_a_file_and_its_name(built):
+    path = built.folder / "data/models/mine.yaml"
+    path.write_text(built.text("data/models/qwen3_0_6b.yaml"), encoding="utf-8")
+    assert built.planned() == set()
+    with built.configured(decode={"models": ["llama_3_2_1b", "mine"]}):
+        assert built.planned() == behind("decode_ledger", "decode_timeline")
+    path.unlink()
 
 
 def test_occupancy_figure__of_one_gpu_reruns_occupancy_and_what_shows_it(built):
@@ -354,4 +386,4 @@ def test_versions__are_in_every_rule(built):
     counted_once = ("counts", "own_counts", "block_programs")
     stores = ("gpus", "gpu_limits", "measured", "hazards", *counted_once, *MODELLED)
     tensor_core = ("tensor_core_fragments", "tensor_core_ldmatrix")
-    assert planned == every_job | behind(*stores, *tensor_core)
+    assert planned == every_job | behind(*stores, *tensor_core, *DECODE, "decode_measured")

@@ -70,6 +70,27 @@ def test_sheet__mistake_is_found_before_anything_runs(fresh):
     assert "sm_count" in shown
 
 
+@pytest.mark.parametrize(
+    ("name", "old", "new", "said"),
+    [
+        ("models/llama_3_2_1b", "kv_heads: {value: 8", "kv_heads: {value: 7", "must divide heads"),
+        ("fusion_plans/kernels7", ", rope", "", "layer: rope is missing; every operation must"),
+        ("gpus/h100_sxm", "launch_stream:", "launch_steam:", "did you mean launch_stream?"),
+    ],
+)
+def test_decode__mistakes_in_its_sheets_are_found_before_anything_runs(fresh, name, old, new, said):
+    with fresh.edited(f"data/{name}.yaml", old, new):
+        shown = message(fresh, "lecture11")
+    assert f"data/{name}.yaml: " in shown
+    assert said in shown
+
+
+def test_decode__a_gpu_without_launch_costs_cannot_stand_for_others(fresh):
+    with fresh.configured(decode={"launch_gpu": "rtx_a6000"}):
+        shown = message(fresh, "all")
+    assert "decode.launch_gpu: data/gpus/rtx_a6000.yaml has no launch_stream and launch" in shown
+
+
 def test_sheet__that_no_setting_names_may_be_wrong(fresh):
     (fresh.folder / "data/gpus/t4.yaml").write_text("nonsense")
     code, shown = fresh.snakemake("--dry-run", "all")
