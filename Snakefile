@@ -69,6 +69,8 @@ include: "workflow/rules/measured.smk"
 include: "workflow/rules/counting.smk"
 include: "workflow/rules/timing.smk"
 include: "workflow/rules/tensor_core.smk"
+include: "workflow/rules/tile_order.smk"
+include: "workflow/rules/shared_memory.smk"
 include: "workflow/rules/own.smk"
 include: "workflow/rules/decode.smk"
 include: "workflow/rules/megakernel.smk"
@@ -131,3 +133,6 @@ rule all:
         rules.sweeps_warp_tiles.output,
         rules.sweeps_best_tiles.output,
         rules.sweeps_best_warp_tiles.output,
+        rules.tile_order.output,
+        rules.bank_patterns.output,
+        rules.claimed_reads.output,

@@ -87,6 +87,8 @@ def test_artifact__needs_stores_and_settings_that_there_are(config, lecture, art
         f"results/{name}.zarr"
         for name in (
             "block_programs",
+            "bank_patterns",
+            "claimed_reads",
             "counters_measured",
             "counts",
             "extrapolation",
@@ -96,6 +98,7 @@ def test_artifact__needs_stores_and_settings_that_there_are(config, lecture, art
             "measured",
             "occupancy",
             "predictions",
+            "tile_order",
             "validation",
             "tensor_core/fragments",
             "tensor_core/ldmatrix",

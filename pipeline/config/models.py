@@ -13,6 +13,7 @@ from pipeline.config.decode import Decode
 from pipeline.config.lecture11 import Lecture11
 from pipeline.config.section import LARGEST_SEED, Ids, Section, Sizes, Whole, setting
 from pipeline.config.sweeps import Sweeps
+from pipeline.config.tile_order import TileOrder
 
 # Elements of float32 in a line of 128 bytes.
 LINE_ELEMENTS = 32
@@ -168,6 +169,7 @@ class Config(Section):
     counting: Counting
     hazards: Hazards
     extrapolation: Extrapolation
+    tile_order: TileOrder
     sweeps: Sweeps
     block_programs: BlockPrograms
     lecture10: Lecture10

@@ -16,7 +16,7 @@ from pipeline.measured.rows import (
     read_rows,
     require_each_once,
 )
-from pipeline.vocab.measured import MEASURED, PROFILED
+from pipeline.vocab.measured import CLAIMED_READS, MEASURED, PROFILED
 from pipeline.vocab.variable import annotate
 
 _NAMES = {"gflops": "measured_gflops", "threads": "threads_per_block"}
@@ -52,6 +52,15 @@ class ProfilerCounter(Row):
     value: Annotated[float, Field(ge=0, allow_inf_nan=False)]
     source: Source
     conditions: str
+
+
+class ClaimedReads(Row):
+    """How often a kernel is said to read shared memory."""
+
+    kernel: Id
+    reads_per_fma: Annotated[float, Field(gt=0, allow_inf_nan=False)]
+    claim: Annotated[str, Field(min_length=1)]
+    source: Source
 
 
 def sgemm_rates(path: Path) -> xr.Dataset:
@@ -104,3 +113,28 @@ def nsight_counters(path: Path) -> xr.Dataset:
     ids = [f"{row.gpu} {row.kernel} {row.n} {row.metric}" for row in rows]
     require_each_once(path, ids, "GPU, kernel, n, metric")
     return annotate(arrange(rows, ids, {"value": "measured"}), PROFILED)
+
+
+def claimed_reads(path: Path) -> xr.Dataset:
+    """Read how often kernels are said to read shared memory.
+
+    Parameters
+    ----------
+    path
+        A csv file with the columns of :class:`ClaimedReads`; otherwise as in :func:`sgemm_rates`.
+
+    Returns
+    -------
+    (kernel,)
+        ``reads_per_fma``, the ``claim`` as it was published, and its ``source``.
+
+    Raises
+    ------
+    DataError
+        As :func:`sgemm_rates`.
+    """
+    rows = read_rows(path, ClaimedReads)
+    ids = [row.kernel for row in rows]
+    require_each_once(path, ids, "kernel")
+    columns = arrange(rows, ids, {}).swap_dims(measurement="kernel").drop_vars("measurement")
+    return annotate(columns, CLAIMED_READS)

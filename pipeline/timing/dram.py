@@ -5,25 +5,28 @@ once and from L2 after that. Nothing is kept from one wave to the next. C is wri
 """
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from pipeline.errors import ModelError
-from pipeline.timing.tile_order import tile_order
+from pipeline.timing.waves import Waves, grouped_waves
 
 FP32_BYTES = 4
 
+LARGEST_BYTES = 2.0**62
+"""Above this a number of bytes no longer fits into whole numbers of 64 bits."""
+
 
 def dram_bytes(
-    m: int,
-    n: int,
-    k: int,
+    m: ArrayLike,
+    n: ArrayLike,
+    k: ArrayLike,
     *,
-    tile_m: int,
-    tile_n: int,
-    wave: int,
-    group: int = 0,
+    tile_m: ArrayLike,
+    tile_n: ArrayLike,
+    wave: ArrayLike,
+    group: ArrayLike = 0,
     element_bytes: int = FP32_BYTES,
-) -> int:
+) -> NDArray[np.int64]:
     """Count the bytes that C[m, n] = A[m, k] B[k, n] moves between DRAM and the chip.
 
     Each wave reads the rows of A and the columns of B that its tiles touch, whole along k. Tiles at
@@ -33,32 +36,36 @@ def dram_bytes(
     ----------
     m, n, k
         Rows of C, columns of C, length of the sums.
-    tile_m, tile_n
-        Rows and columns of C per block.
-    wave
-        Blocks that run at the same time: SMs times resident blocks per SM.
-    group
-        Order of the tiles, as in ``tile_order``.
+    tile_m, tile_n, wave, group
+        As in :func:`pipeline.timing.waves.grouped_waves`.
     element_bytes
         Size of one element (B).
+
+    All but the last are whole numbers or arrays of such that broadcast.
 
     Raises
     ------
     ModelError
-        If any of the sizes is not positive.
+        If any of the sizes is not positive, or the traffic exceeds 2^62 bytes.
     """
-    named = {"m": m, "n": n, "k": k, "tile_m": tile_m, "tile_n": tile_n, "wave": wave}
-    wrong = [f"{name} = {value}" for name, value in named.items() if value < 1]
-    if wrong:
+    waves = grouped_waves(m, n, tile_m=tile_m, tile_n=tile_n, wave=wave, group=group)
+    return bytes_of(waves, m, n, k, element_bytes)
+
+
+def bytes_of(
+    waves: Waves, m: ArrayLike, n: ArrayLike, k: ArrayLike, element_bytes: int = FP32_BYTES
+) -> NDArray[np.int64]:
+    """Count the bytes of waves whose rows and columns are known; see :func:`dram_bytes`."""
+    m, n, k = (np.asarray(size, np.int64) for size in (m, n, k))
+    if (k < 1).any():
+        raise ModelError(f"DRAM traffic: k = {k.min()}; sizes must be positive")
+    about = element_bytes * (1.0 * (waves.rows + waves.columns) * k + 1.0 * m * n)
+    if (about > LARGEST_BYTES).any():
         raise ModelError(
-            f"DRAM traffic: {', '.join(wrong)}; sizes, tiles and wave must be positive"
+            f"DRAM traffic: about {about.max():.3g} bytes, allowed are at most "
+            f"{LARGEST_BYTES:.3g}; choose smaller matrices"
         )
-    heights, widths = _extents(m, tile_m), _extents(n, tile_n)
-    row, column = tile_order(heights.size, widths.size, group)
-    wave_of_block = np.arange(row.size) // wave
-    rows = _touched(wave_of_block, row, heights)
-    columns = _touched(wave_of_block, column, widths)
-    return element_bytes * ((rows + columns) * k + m * n)
+    return element_bytes * ((waves.rows + waves.columns) * k + m * n)
 
 
 def dram_bytes_square(
@@ -67,30 +74,10 @@ def dram_bytes_square(
     tile_n: NDArray[np.int64],
     wave: NDArray[np.int64],
 ) -> NDArray[np.float64]:
-    """Apply ``dram_bytes`` to arrays that broadcast, for square matrices in row-major order.
+    """Apply ``dram_bytes`` to square matrices in row-major order; arrays that broadcast.
 
-    Each distinct combination is enumerated once. Where ``wave`` is 0 no block can run and the
-    traffic is NaN.
+    Where ``wave`` is 0 no block can run and the traffic is NaN.
     """
-    together = np.broadcast_arrays(n, tile_m, tile_n, wave)
-    flat = np.stack([array.astype(np.int64).ravel() for array in together])
-    distinct, where = np.unique(flat, axis=1, return_inverse=True)
-    traffic = [
-        dram_bytes(size, size, size, tile_m=rows, tile_n=columns, wave=blocks) if blocks else np.nan
-        for size, rows, columns, blocks in distinct.T.tolist()
-    ]
-    return np.array(traffic, dtype=np.float64)[where].reshape(together[0].shape)
-
-
-def _extents(length: int, tile: int) -> NDArray[np.int64]:
-    """Lengths of the tiles that cover ``length``; only the last can be shorter."""
-    starts = np.arange(0, length, tile, dtype=np.int64)
-    return np.minimum(length - starts, tile)
-
-
-def _touched(
-    wave_of_block: NDArray[np.int64], tile: NDArray[np.int64], extents: NDArray[np.int64]
-) -> int:
-    """Sum over the waves the extents of the distinct tiles that each of them touches."""
-    pairs = np.unique(wave_of_block * extents.size + tile)
-    return int(extents[pairs % extents.size].sum())
+    runs = np.asarray(wave) > 0
+    traffic = dram_bytes(n, n, n, tile_m=tile_m, tile_n=tile_n, wave=np.where(runs, wave, 1))
+    return np.where(runs, traffic, np.nan)

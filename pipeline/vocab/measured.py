@@ -19,6 +19,13 @@ MEASURED = DIMENSIONS | {
     "conditions": Variable("1", "clock, repetitions and checks of the measurement"),
 }
 
+CLAIMED_READS = {
+    "kernel": DIMENSIONS["kernel"],
+    "reads_per_fma": Variable("1", "published reads of shared memory by a thread per multiply-add"),
+    "claim": Variable("1", "what was published"),
+    "source": MEASURED["source"],
+}
+
 PROFILED = DIMENSIONS | {
     "measurement": Variable("1", "GPU, kernel, size and metric of one published counter"),
     "metric": Variable("1", "metric of Nsight Compute, as it prints it"),

@@ -293,7 +293,7 @@ def one_kernel_is_not_simulated_at_the_small_size(name, dataset):
 
 CHANGES = {
     one_kernel: {"counts", "occupancy", "extrapolation", "predictions"},
-    one_gpu: {"gpus", "gpu_limits", "occupancy", "predictions", "decode/timeline"},
+    one_gpu: {"gpus", "gpu_limits", "occupancy", "predictions", "decode/timeline", "tile_order"},
     one_model: {"decode/ledger", "decode/timeline"},
     one_way_to_launch: {"decode/timeline"},
     nothing_varied: {"decode/sensitivity"},

@@ -5,7 +5,14 @@ import numpy as np
 import pytest
 
 from pipeline.errors import DataError
-from pipeline.measured.kernels import Measurement, ProfilerCounter, nsight_counters, sgemm_rates
+from pipeline.measured.kernels import (
+    ClaimedReads,
+    Measurement,
+    ProfilerCounter,
+    claimed_reads,
+    nsight_counters,
+    sgemm_rates,
+)
 
 TABLE = Path(__file__).parents[2] / "data/measured/sgemm_ladder.csv"
 HEADER = ",".join(Measurement.model_fields)
@@ -155,3 +162,29 @@ def test_nsight_counters__refuses_other_tables_and_double_rows(tmp_path):
         read_counters(tmp_path, HEADER, ROW)
     with pytest.raises(DataError, match=r"\(GPU, kernel, n, metric\) stands in more than one"):
         read_counters(tmp_path, COUNTER_HEADER, COUNTER, COUNTER)
+
+
+CLAIMS = Path(__file__).parents[2] / "data/measured/smem_reads.csv"
+CLAIM_HEADER = ",".join(ClaimedReads.model_fields)
+CLAIM = 'k04_blocktile_1d,1.125,K*9/8 per result,"toy article, part 4"'
+
+
+def read_claims(tmp_path, *lines):
+    path = tmp_path / "claims.csv"
+    path.write_text("\n".join(lines) + "\n")
+    return claimed_reads(path)
+
+
+def test_claimed_reads__published_table_is_read_whole():
+    claims = claimed_reads(CLAIMS)
+    assert claims.reads_per_fma.to_series().to_dict() == {
+        "k03_smem": 2.0, "k04_blocktile_1d": 1.125, "k05_blocktile_2d": 0.25,
+    }  # fmt: skip
+    assert all(v.attrs["units"] and v.attrs["long_name"] for v in claims.variables.values())
+
+
+def test_claimed_reads__names_what_is_wrong(tmp_path):
+    with pytest.raises(DataError, match="line 2, column reads_per_fma: '0' is not allowed"):
+        read_claims(tmp_path, CLAIM_HEADER, CLAIM.replace("1.125", "0"))
+    with pytest.raises(DataError, match=r"k04_blocktile_1d \(kernel\) stands in more than one"):
+        read_claims(tmp_path, CLAIM_HEADER, CLAIM, CLAIM)

@@ -102,5 +102,5 @@ def test_dram_bytes_square__broadcasts_and_knows_when_nothing_runs():
 @pytest.mark.parametrize("name", ["m", "n", "k", "tile_m", "tile_n", "wave"])
 def test_dram_bytes__refuses_sizes_that_are_not_positive(name):
     arguments = {"m": 8, "n": 8, "k": 8, "tile_m": 4, "tile_n": 4, "wave": 2} | {name: 0}
-    with pytest.raises(ModelError, match=rf"{name} = 0; .* must be positive"):
+    with pytest.raises(ModelError, match=rf"{name} = 0; .*must be positive"):
         dram_bytes(**arguments)

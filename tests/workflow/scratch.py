@@ -52,6 +52,13 @@ SMALL = {
     },
     "hazards": {"sizes": [32]},
     "extrapolation": {"sizes": [1024, 4096]},
+    "tile_order": {
+        "sizes": [1000, 4096],
+        "tile_m": 128,
+        "tile_n": 64,
+        "blocks_per_sm": 1,
+        "largest_group": 8,
+    },
     "sweeps": {
         "budget": {"points": 1e6, "bytes": 1e8, "seconds": 600},
         "execution": {"scheduler": "threads", "threads": 1},

@@ -18,7 +18,13 @@ pytestmark = pytest.mark.workflow
 KERNELS = list(SMALL["kernels"])
 OWN = list(SMALL["own_kernels"])
 # Stages that count kernels of the ladder by themselves, as they were measured or with other tiles.
-MODELLED = ("counters_measured", "validation", "sweeps_tiles", "sweeps_warp_tiles")
+MODELLED = (
+    "counters_measured",
+    "validation",
+    "sweeps_tiles",
+    "sweeps_warp_tiles",
+    "bank_patterns",
+)
 # Those of them that also predict.
 COMPARED = ("validation", "sweeps_tiles", "sweeps_warp_tiles")
 DECODE = ("decode_ledger", "decode_timeline", "decode_waves", "decode_sensitivity")
@@ -34,6 +40,7 @@ READ_BY = {
         "own_predictions",
         "sweeps_tiles",
         "sweeps_warp_tiles",
+        "tile_order",
     },
     "sweeps_tiles": {"sweeps_best_tiles"},
     "sweeps_warp_tiles": {"sweeps_best_warp_tiles"},
@@ -245,7 +252,7 @@ def test_kernel__added_simulates_that_one(built):
 
 
 def test_simulator__an_edit_counts_all_kernels_again(built):
-    name = "pipeline/simt/launch.py"
+    name = "pipeline/simt/accounting.py"
     text = built.text(name)
     with built.edited(name, text, text + "\nANOTHER = 1\n"):
         planned = built.planned()
@@ -292,6 +299,7 @@ def test_code__an_edit_reruns_its_users_alone(built, name, jobs):
             counted(*OWN) | behind("extrapolation", "own_simulate"),
         ),
         ({"hazards": {"sizes": [32, 64]}}, behind("hazards")),
+        ({"tile_order": {"largest_group": 9}}, behind("tile_order")),
         (
             {"extrapolation": {"sizes": [1024, 2048, 4096]}},
             behind("extrapolation", "own_extrapolation"),
@@ -309,6 +317,7 @@ def test_code__an_edit_reruns_its_users_alone(built, name, jobs):
         "rule",
         "numbers exchanged",
         "hazards",
+        "tile order",
         "sizes",
         "lecture gpu",
         "lecture gpus",
@@ -380,10 +389,8 @@ def test_versions__are_in_every_rule(built):
     ):
         planned = built.planned()
     every_job = {job for job, _ in artifacts()} | counted(*KERNELS, *OWN)
-    stores = ("gpus", "gpu_limits", "measured", "hazards", "counts", "own_counts", *MODELLED)
-    others = ("decode_measured", "tensor_core_fragments", "tensor_core_ldmatrix")
-    assert planned == every_job | behind(*stores, *others)
     counted_once = ("counts", "own_counts", "block_programs")
     stores = ("gpus", "gpu_limits", "measured", "hazards", *counted_once, *MODELLED)
     tensor_core = ("tensor_core_fragments", "tensor_core_ldmatrix")
-    assert planned == every_job | behind(*stores, *tensor_core, *DECODE, "decode_measured")
+    published = ("claimed_reads", "decode_measured")
+    assert planned == every_job | behind(*stores, *tensor_core, *DECODE, *published)
