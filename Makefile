@@ -9,7 +9,7 @@ RUN := $(VENV)/bin/python -m
 # For one run only: make all ARGS="--config counting='{seed: 7}'"
 ARGS ?=
 
-.PHONY: help all lecture10 lecture11 own test lint readme clean environment
+.PHONY: help all lecture10 lecture11 own test lint readme sass clean environment
 
 help: ## list the targets
 	@echo "usage: make TARGET"
@@ -40,6 +40,9 @@ lint: environment ## check format, style, layers, types and the workflow
 
 readme: environment ## write config/README.md anew from the models
 	$(RUN) pipeline.config
+
+sass: environment ## compile the CUDA twins anew into data/sass (needs nvcc and nvdisasm)
+	$(RUN) pipeline.listing_files
 
 clean: ## remove results, logs and Snakemake's records; keep .venv
 	rm -rf results logs .snakemake

@@ -61,3 +61,11 @@ class ModelError(PaperGpuError, ValueError):
 
 class SweepError(PaperGpuError):
     """A sweep cannot be started, or could not go on."""
+
+
+class MachineCodeError(PaperGpuError, ValueError):
+    """Machine code holds something that is not known, or that does not fit its launch."""
+
+
+class ToolError(PaperGpuError):
+    """A tool of the CUDA toolkit is missing, or refuses its input."""

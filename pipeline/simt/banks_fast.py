@@ -65,7 +65,7 @@ def _lit_groups(active: NDArray[np.bool_], first: int, last: int, size: int) -> 
 
 
 @njit(cache=True, nogil=True)
-def _block_wavefronts(
+def block_wavefronts(
     base: int,
     offset: NDArray[np.int64],
     active: NDArray[np.bool_],
@@ -142,7 +142,7 @@ def wavefronts(
     for b in range(rows):
         offset = thread[b if thread.shape[0] > 1 else 0]
         lit = active[b if active.shape[0] > 1 else 0]
-        w, n, k, i = _block_wavefronts(
+        w, n, k, i = block_wavefronts(
             const + block[b, 0], offset, lit, scale, width, hardware_rule, store
         )
         total = (total[0] + w, total[1] + n, total[2] + k, total[3] + i)
@@ -150,7 +150,7 @@ def wavefronts(
 
 
 @njit(cache=True, nogil=True)
-def _warp_atomic_wavefronts(
+def warp_atomic_wavefronts(
     base: int,
     offset: NDArray[np.int64],
     active: NDArray[np.bool_],
@@ -199,7 +199,7 @@ def atomic_wavefronts(
             warps += 1 if lit[first:last].any() else 0
             for t in range(first, last):
                 lanes += lit[t]
-            taken += _warp_atomic_wavefronts(
+            taken += warp_atomic_wavefronts(
                 const + block[b, 0], offset, lit, first, last, scale, bank_lanes
             )
     return warps, lanes, taken

@@ -60,7 +60,7 @@ def _warp_segments(
 
 
 @njit(cache=True, nogil=True)
-def _block_transactions(
+def block_transactions(
     base: int,
     offset: NDArray[np.int64],
     active: NDArray[np.bool_],
@@ -157,7 +157,7 @@ def transactions(
         if known[shift, 0] < 0 or not one_pattern:
             row = thread[b if thread.shape[0] > 1 else 0]
             lit = active[b if active.shape[0] > 1 else 0]
-            counted = _block_transactions(base, row, lit, scale, buffer)
+            counted = block_transactions(base, row, lit, scale, buffer)
             known[shift, 0], known[shift, 1], known[shift, 2], known[shift, 3] = counted
         for i in range(4):
             sums[i] += known[shift, i] * weight[b]

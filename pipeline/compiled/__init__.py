@@ -1,0 +1,1 @@
+"""Machine code of CUDA kernels: compiled, read, and run on arrays."""

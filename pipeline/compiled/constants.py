@@ -1,0 +1,76 @@
+"""Constant banks: what the driver and the compiler put where a kernel looks for its launch."""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pipeline.compiled.decode import Program
+from pipeline.compiled.geometry import Triple
+from pipeline.errors import MachineCodeError
+
+_STACK_UNIT = 16
+_BANK_BYTES = 1 << 16
+_FIRST_LATE = 100
+"""From this compute capability on, the driver's words of bank 0 lie elsewhere."""
+
+# Where a kernel finds block, grid and the top of its stack in bank 0, as the compiler's code shows
+# (up to sm_90, and later).
+_EARLY = {"block": 0x0, "grid": 0xC, "stack": 0x28}
+_LATE = {"block": 0x360, "grid": 0x370, "stack": 0x37C}
+
+SHARED_WINDOW, LOCAL_WINDOW = 0x0700_0000, 0x0800_0000
+"""Where generic addresses of shared and local memory start; any place without arrays will do."""
+_SHARED_WINDOW_AT, _LOCAL_WINDOW_AT = 0x18, 0x20
+
+
+class ConstantBanks:
+    """Words of the constant banks of a launch."""
+
+    def __init__(self) -> None:
+        self._banks: dict[int, NDArray[np.uint8]] = {}
+
+    def put(self, bank: int, offset: int, content: bytes) -> None:
+        """Place bytes in a bank."""
+        memory = self._banks.setdefault(bank, np.zeros(_BANK_BYTES, np.uint8))
+        memory[offset : offset + len(content)] = np.frombuffer(content, np.uint8)
+
+    def word(self, bank: int, offset: int) -> int:
+        """Return the 32 bits at an offset (B); 0 where nothing was placed."""
+        memory = self._banks.get(bank)
+        if memory is None or not 0 <= offset <= _BANK_BYTES - 4:
+            return 0
+        return int(memory[offset : offset + 4].view(np.uint32)[0])
+
+    def memory(self, bank: int) -> NDArray[np.uint8]:
+        """Return all bytes of a bank."""
+        if bank not in self._banks:
+            raise MachineCodeError(f"constant bank {bank} is empty")
+        return self._banks[bank]
+
+
+def launch_banks(
+    program: Program, grid: Triple, block: Triple, parameters: bytes, stack: int
+) -> ConstantBanks:
+    """Return the banks of a launch without what the module itself brings.
+
+    Parameters
+    ----------
+    program
+        The kernel.
+    grid, block
+        Its launch configuration.
+    parameters
+        Bytes of its parameters.
+    stack
+        Bytes of local memory per thread.
+    """
+    banks = ConstantBanks()
+    late = program.capability >= _FIRST_LATE
+    places = _LATE if late else _EARLY
+    banks.put(0, places["block"], np.array(block, np.uint32).tobytes())
+    banks.put(0, places["grid"], np.array(grid, np.uint32).tobytes())
+    banks.put(0, places["stack"], np.uint32(-(-stack // _STACK_UNIT) * _STACK_UNIT).tobytes())
+    if not late:
+        banks.put(0, _SHARED_WINDOW_AT, np.uint64(SHARED_WINDOW).tobytes())
+        banks.put(0, _LOCAL_WINDOW_AT, np.uint64(LOCAL_WINDOW).tobytes())
+    banks.put(0, program.facts.parameter_base, parameters)
+    return banks

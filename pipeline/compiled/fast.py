@@ -1,0 +1,170 @@
+"""Compiled loops of the executor: runs of multiply-adds, and lanes that move words in memory."""
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+_CHUNK = 1024
+"""Lanes that a run of multiply-adds treats together: their registers stay in the nearest cache."""
+
+
+@njit(cache=True, nogil=True)
+def ffma_run(rows: NDArray[np.float32], table: NDArray[np.int64]) -> None:
+    """Do a run of single-precision multiply-adds on all lanes.
+
+    Parameters
+    ----------
+    rows : (registers, lanes)
+        Changed.
+    table : (instructions, 6)
+        Rows of d, a, b, c of ``d = a * b + c``, and whether the product and c change sign.
+    """
+    lanes = rows.shape[1]
+    for first in range(0, lanes, _CHUNK):
+        last = min(first + _CHUNK, lanes)
+        for i in range(table.shape[0]):
+            d = rows[table[i, 0], first:last]
+            a = rows[table[i, 1], first:last]
+            b = rows[table[i, 2], first:last]
+            c = rows[table[i, 3], first:last]
+            sign = np.float64(-1.0) if table[i, 4] else np.float64(1.0)
+            added = np.float64(-1.0) if table[i, 5] else np.float64(1.0)
+            for j in range(last - first):
+                product = sign * np.float64(a[j]) * np.float64(b[j])
+                d[j] = np.float32(product + added * np.float64(c[j]))
+
+
+@njit(cache=True, nogil=True)
+def resolve(
+    address: NDArray[np.int64],
+    lanes: NDArray[np.bool_],
+    size: int,
+    starts: NDArray[np.int64],
+    ends: NDArray[np.int64],
+    offsets: NDArray[np.int64],
+    index: NDArray[np.int64],
+) -> int:
+    """Turn addresses into places in the memory that holds all arrays.
+
+    Parameters
+    ----------
+    address, lanes : (lanes,)
+        Byte addresses, and who takes part.
+    size
+        Bytes per lane.
+    starts, ends, offsets : (arrays,)
+        First address of every array, the first one behind it, and where it starts in memory.
+    index : (lanes,)
+        Filled with places in memory (B), 0 for lanes that take no part.
+
+    Returns
+    -------
+    int
+        The first lane whose access is not aligned or not inside an array, -1 if there is none.
+    """
+    last = 0
+    for lane in range(address.shape[0]):
+        index[lane] = 0
+        if not lanes[lane]:
+            continue
+        where = address[lane]
+        if where < starts[last] or where + size > ends[last]:
+            found = -1
+            for i in range(starts.shape[0]):
+                if starts[i] <= where and where + size <= ends[i]:
+                    found = i
+            if found < 0:
+                return lane
+            last = found
+        if where & (size - 1):
+            return lane
+        index[lane] = where - starts[last] + offsets[last]
+    return -1
+
+
+@njit(cache=True, nogil=True)
+def load_words(
+    memory: NDArray[np.uint32],
+    index: NDArray[np.int64],
+    lanes: NDArray[np.bool_],
+    rows: NDArray[np.uint32],
+    first: int,
+    words: int,
+) -> None:
+    """Load words from byte places ``index`` into the rows from ``first`` on."""
+    for word in range(words):
+        row = rows[first + word]
+        for lane in range(index.shape[0]):
+            if lanes[lane]:
+                row[lane] = memory[(index[lane] >> 2) + word]
+
+
+@njit(cache=True, nogil=True)
+def store_words(
+    memory: NDArray[np.uint32],
+    index: NDArray[np.int64],
+    lanes: NDArray[np.bool_],
+    rows: NDArray[np.uint32],
+    sources: NDArray[np.int64],
+) -> None:
+    """Store the rows ``sources`` to byte places; of equal places the last lane's stays."""
+    for lane in range(index.shape[0]):
+        if lanes[lane]:
+            at = index[lane] >> 2
+            for word in range(sources.shape[0]):
+                memory[at + word] = rows[sources[word], lane]
+
+
+@njit(cache=True, nogil=True)
+def load_small(
+    memory: NDArray[np.uint8],
+    index: NDArray[np.int64],
+    lanes: NDArray[np.bool_],
+    size: int,
+    signed: bool,
+    row: NDArray[np.uint32],
+) -> None:
+    """Load one or two bytes per lane, extended by zeros or by the sign."""
+    for lane in range(index.shape[0]):
+        if lanes[lane]:
+            value = np.int64(memory[index[lane]])
+            if size == 2:
+                value |= np.int64(memory[index[lane] + 1]) << 8
+            if signed and value >> (8 * size - 1):
+                value -= np.int64(1) << (8 * size)
+            row[lane] = np.uint32(value & 0xFFFFFFFF)
+
+
+@njit(cache=True, nogil=True)
+def store_small(
+    memory: NDArray[np.uint8],
+    index: NDArray[np.int64],
+    lanes: NDArray[np.bool_],
+    size: int,
+    row: NDArray[np.uint32],
+) -> None:
+    """Store the lowest one or two bytes per lane."""
+    for lane in range(index.shape[0]):
+        if lanes[lane]:
+            for byte in range(size):
+                memory[index[lane] + byte] = np.uint8((row[lane] >> np.uint32(8 * byte)) & 0xFF)
+
+
+@njit(cache=True, nogil=True)
+def fma64(
+    a: NDArray[np.float64], b: NDArray[np.float64], c: NDArray[np.float64]
+) -> NDArray[np.float64]:
+    """Multiply and add with one rounding, by error-free sums and products (Dekker, Knuth)."""
+    result = np.empty_like(a)
+    for i in range(a.shape[0]):
+        product = a[i] * b[i]
+        plain = product + c[i]
+        split_a, split_b = a[i] * 134217729.0, b[i] * 134217729.0
+        high_a, high_b = split_a - (split_a - a[i]), split_b - (split_b - b[i])
+        low_a, low_b = a[i] - high_a, b[i] - high_b
+        error = ((high_a * high_b - product) + high_a * low_b + low_a * high_b) + low_a * low_b
+        back = plain - product
+        rest = (product - (plain - back)) + (c[i] - back)
+        exact = plain + (rest + error)
+        result[i] = exact if np.isfinite(exact) else plain
+    return result

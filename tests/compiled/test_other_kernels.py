@@ -1,0 +1,295 @@
+"""Kernels like those that other people write, run from their listings and held against numpy."""
+
+import math
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from pipeline.compiled.decode import decode
+from pipeline.compiled.launch import execute, prepare
+from pipeline.listing_files import read_listing
+
+LISTINGS = Path(__file__).parent / "listings"
+ARCHITECTURES = ("sm_80", "sm_120")
+R = np.random.default_rng(3)
+
+
+def program(name, architecture):
+    return decode(read_listing(LISTINGS / f"{name}_{architecture}.sass"))
+
+
+def run(name, architecture, grid, block, *arguments, **more):
+    return execute(prepare(program(name, architecture), grid, block, arguments, **more))
+
+
+def normal(*shape):
+    return R.standard_normal(shape, dtype=np.float32)
+
+
+def integers(low, high, size, kind=np.int32):
+    return R.integers(low, high, size).astype(kind)
+
+
+def close(found, expected, tolerance=1e-5):
+    found, expected = np.asarray(found, np.float64), np.asarray(expected, np.float64)
+    assert found.shape == expected.shape
+    assert np.max(np.abs(found - expected) / (1 + np.abs(expected))) <= tolerance
+
+
+def case_reduce_sum(a):
+    x, out = normal(5000), np.zeros(1, np.float32)
+    run("reduce_sum", a, 7, 256, x, out, 5000)
+    close(out, [x.astype(float).sum()], 1e-4)
+
+
+def case_transpose(a):
+    x, out = normal(70, 45), np.zeros((45, 70), np.float32)
+    run("transpose", a, (2, 3), (32, 8), x, out, 70, 45)
+    close(out, x.T, 0)
+
+
+def case_softmax(a):
+    x = normal(13, 100)
+    out, e = np.zeros_like(x), np.exp(x.astype(float))
+    run("softmax", a, 4, 128, x, out, 13, 100)
+    close(out, e / e.sum(1, keepdims=True))
+
+
+def case_layernorm(a):
+    x, gamma, beta = normal(5, 300), normal(300), normal(300)
+    out, d = np.zeros_like(x), x.astype(float)
+    run("layernorm", a, 5, 128, x, gamma, beta, out, 300, 1e-5)
+    mean, var = d.mean(1, keepdims=True), d.var(1, keepdims=True)
+    close(out, (d - mean) / np.sqrt(var + 1e-5) * gamma + beta)
+
+
+def case_stencil(a):
+    x = normal(33, 47)
+    out, expected = np.zeros_like(x), x.copy()
+    run("stencil", a, -(-33 * 47 // 128), 128, x, out, 33, 47)
+    around = x[:-2, 1:-1] + x[2:, 1:-1] + x[1:-1, :-2] + x[1:-1, 2:]
+    expected[1:-1, 1:-1] = 0.2 * (x[1:-1, 1:-1] + around)
+    close(out, expected)
+
+
+def case_histogram(a):
+    data, bins = integers(0, 256, 9999, np.uint8), np.zeros(256, np.uint32)
+    run("histogram", a, 5, 192, data, bins, 9999)
+    close(bins, np.bincount(data, minlength=256), 0)
+
+
+def case_scan(a):
+    x, out, sums = integers(-9, 9, 1000), np.zeros(1000, np.int32), np.zeros(4, np.int32)
+    run("scan", a, 4, 256, x, out, sums, 1000)
+    blocks = [np.cumsum(x[first : first + 256]) for first in range(0, 1000, 256)]
+    close(out, np.concatenate(blocks), 0)
+    close(sums, [block[-1] for block in blocks], 0)
+
+
+def case_half_axpy(a):
+    x, y = normal(200, 2).astype(np.float16), normal(200, 2).astype(np.float16)
+    before, largest = y.astype(float), np.zeros(200, np.float32)
+    run("half_axpy", a, 2, 128, x, y, largest, 0.75, 200)
+    v = (0.75 * x.astype(float) + before).astype(np.float16)
+    v[v[:, 0] > v[:, 1]] *= np.float16(0.5)
+    v = np.maximum(v, (x.astype(float) - before).astype(np.float16))
+    close(y, v, 1e-3)
+    product = (v[:, 0].astype(float) * v[:, 1].astype(float)).astype(np.float16)
+    close(largest, v.astype(np.float32).max(1) + product, 1e-3)
+
+
+def signed(value, bits):
+    value &= (1 << bits) - 1
+    return value - (1 << bits) if value >> (bits - 1) else value
+
+
+def divided(a, b):
+    quotient = abs(a) // abs(b)
+    return quotient if (a < 0) == (b < 0) else -quotient
+
+
+def integer_results(x, y):
+    """What the kernel computes, in Python's integers."""
+    u, odd = x & 0xFFFFFFFF, y | 1
+    v, r = odd & 0xFFFFFFFF, x * y
+    wide = r & (1 << 64) - 1
+    both = (u | v << 32).to_bytes(8, "little")
+    a, b = u.to_bytes(4, "little"), v.to_bytes(4, "little")
+    left = (v << 32 | u) << (y & 31) >> 32
+    bytes_y = (y & 0xFFFFFFFF).to_bytes(4, "little")
+    dot = sum(signed(p, 8) * signed(q, 8) for p, q in zip(a, bytes_y, strict=True))
+    return [
+        signed(divided(x, odd), 32), x - odd * divided(x, odd), u // v * 3, u % v, u.bit_count(),
+        32 - v.bit_length(), int(f"{u:032b}"[::-1], 2), (u & -u).bit_length(), min(x, y) * 5,
+        max(u, v), signed(abs(x), 32), x * y >> 32, u * v >> 32, r >> (u & 31), wide >> (v & 63),
+        r << (u & 15), int.from_bytes([both[1], both[2], both[5], both[6]], "little"),
+        left & 0xFFFFFFFF, (v << 32 | u) >> (x & 7) & 0xFFFFFFFF,
+        abs(x - y) + u & 0xFFFFFFFF, signed(x, 16) * signed(y, 8), divided(r, 7),
+        r - 1000003 * divided(r, 1000003),
+        int.from_bytes(bytes((p + q) & 255 for p, q in zip(a, b, strict=True)), "little"),
+        signed(dot + 3, 32), divided(r, odd), wide % v, r, int(r < u << 20),
+        64 - wide.bit_length(), wide.bit_count(),
+    ]  # fmt: skip
+
+
+def case_integers(a):
+    x, y = integers(-(2**31), 2**31, 300), integers(-(2**31), 2**31, 300)
+    x[:5], y[:5] = [0, 1, -1, 2**31 - 1, -(2**31)], [1, -1, 0, -(2**31), 3]
+    y[5:100] = integers(-20, 20, 95)
+    expected = np.array(
+        [[signed(one, 64) for one in integer_results(int(p), int(q))]
+         for p, q in zip(x, y, strict=True)]
+    ).T  # fmt: skip
+    out = np.zeros(expected.shape, np.int64)
+    run("integers", a, 3, 128, x, y, out, 300)
+    np.testing.assert_array_equal(out, expected)
+
+
+def case_mathematics(a):
+    f, d = normal(300) * 3, normal(300)
+    out = np.zeros(300, np.float32)
+    run("mathematics", a, 3, 128, f, d, out, 300)
+    x, y, size = f.astype(float), d.astype(float), abs(f).astype(float)
+    r = np.sqrt(size) + 1 / np.sqrt(abs(y) + 1) + x / (abs(y) + 0.5)
+    r += np.exp(-size) + np.log(abs(y) + 1) + np.sin(x) + np.cos(y) + np.tanh(x) + size**1.5
+    r += np.floor(x) + np.ceil(y) + np.trunc(f * np.float32(3)) + np.rint(d * np.float32(3))
+    r += np.fmod(x, float(np.float32(0.7))) + np.trunc(f * np.float32(100))
+    r += np.trunc(abs(d * np.float32(100))) + np.trunc(f * np.float32(10))
+    r += np.trunc(d * np.float32(1000)) + np.clip(x, 0, 1) + np.copysign(1, y)
+    r += np.minimum(x, y) + x / 3 + np.vectorize(math.erf)(x) + np.cbrt(y)
+    r += np.log2(size + 1) + np.exp2(y) + (x > y) + np.maximum(x - y, 0)
+    close(out, r, 2e-6)
+
+
+def case_doubles(a):
+    x, y = R.standard_normal(300), R.standard_normal(300)
+    out = np.zeros(300)
+    run("doubles", a, 3, 128, x, y, out, 300)
+    r = x * y + 0.1 - y / (x * x + 1) + np.sqrt(x * x + y * y) + x.astype(np.float32)
+    r += np.trunc(y * 10) + np.maximum(x, y) + np.floor(x) + np.exp(-x * x)
+    close(out, np.where(r > 3, r - np.trunc(r * 8), r) + np.arange(300), 1e-13)
+
+
+def collatz(value, place):
+    count = 0
+    while value != 1 and count <= 500:
+        value = 3 * value + 1 if value % 2 else value // 2
+        count += 1
+    odd = count - 7 if place % 2 else count ^ 21
+    return {0: count + 10, 1: count * 3, 3: odd}.get(count % 5, -count)
+
+
+def case_collatz(a):
+    start, steps = integers(1, 5000, 300, np.uint32), np.zeros(300, np.int32)
+    run("collatz", a, 3, 128, start, steps, 300)
+    close(steps, [collatz(int(v), i) for i, v in enumerate(start)], 0)
+
+
+def case_compact(a):
+    x, out, kept = normal(1000), np.zeros(1000, np.float32), np.zeros(1, np.int32)
+    run("compact", a, 8, 128, x, out, kept, 1000)
+    close(np.sort(out[: kept[0]]), np.sort(x[x > 0]), 0)
+
+
+def case_bitonic(a):
+    keys = integers(-999, 999, 1024)
+    expected = np.sort(keys.reshape(2, 512), axis=1).ravel()
+    run("bitonic", a, 2, 256, keys)
+    close(keys, expected, 0)
+
+
+def local_sum(v):
+    mine, at = [v * k for k in range(16)], v & 15
+    for k in range(8):
+        mine[at] += k
+        at = (at + mine[(at + 5) & 15]) & 15
+    return sum(one ^ k for k, one in enumerate(mine))
+
+
+def case_local_array(a):
+    x, out = integers(-999, 999, 300), np.zeros(300, np.int32)
+    run("local_array", a, 3, 128, x, out, 300)
+    close(out, [local_sum(int(v)) for v in x], 0)
+
+
+def case_mma(a):
+    x, y = normal(32, 64).astype(np.float16), normal(64, 24).astype(np.float16)
+    out = np.zeros((32, 24), np.float32)
+    run("mma", a, (2, 3), 32, x, y, out, 24, 64)
+    close(out, x.astype(float) @ y.astype(float))
+
+
+def case_wmma_product(a):
+    x, y = normal(32, 64).astype(np.float16), normal(64, 48).astype(np.float16)
+    out = np.zeros((32, 48), np.float16)
+    run("wmma_product", a, (2, 3), 32, x, y, out, 48, 64)
+    close(out, x.astype(float) @ y.astype(float), 2e-2)
+
+
+def case_dynamic(a):
+    t = 105
+    x, out, lock = normal(2 * t), np.zeros(2 * t, np.float32), np.zeros(1, np.int32)
+    slots, wide = np.zeros(7, np.int32), np.zeros(1, np.uint64)
+    run("dynamic", a, (1, 1, 2), (7, 5, 3), x, out, lock, slots, wide, dynamic_shared=4 * t)
+    close(out, (x.reshape(2, t) * (np.arange(t) % 8 + 1))[:, ::-1].ravel())
+    close(slots, [8, t - 1, 1 - t, 2**31 - 1, 0, 2 * t % 100, 2], 0)
+    assert int(wide[0]) == 2 * sum(i << 20 for i in range(t))
+
+
+def case_bytes(a):
+    c, s = integers(-128, 128, (300, 4), np.int8), integers(-999, 999, (300, 2), np.int16)
+    q = integers(-999, 999, (300, 4))
+    pairs, out = np.zeros((300, 2), np.float32), np.zeros(300, np.int8)
+    run("bytes", a, 3, 128, c, s, q, pairs, out, 300)
+    b, h = c.astype(int), s.astype(int)
+    close(pairs, np.stack([b[:, 0] * h[:, 0] + q[:, 0], b[:, 1] * h[:, 1] - q[:, 3]], 1), 0)
+    close(out, (b[:, 2] + h[:, 1] + q[:, 1]).astype(np.int8), 0)
+
+
+def case_function_call(a):
+    x, out = normal(300) * np.float32(0.1), np.zeros(300, np.float32)
+    run("function_call", a, 3, 128, x, out, 300)
+
+    def iterated(v, times):
+        for _ in range(times):
+            v = v * v + 0.5
+        return v
+
+    close(out, [iterated(float(v), i % 5) + iterated(float(x[299 - i]), 3)
+                for i, v in enumerate(x)])  # fmt: skip
+
+
+def case_jump_table(a):
+    x, table, out = integers(-2, 12, 300), integers(-50, 99, 9), np.zeros(300, np.int32)
+    run("jump_table", a, 3, 128, x, table, out, 300)
+    t = [int(one) for one in table]
+    ways = [
+        lambda v, i: t[1], lambda v, i: t[i % 9] * 3, lambda v, i: v ^ t[3],
+        lambda v, i: (t[i % 7] & 0xFFFFFFFF).bit_count(), lambda v, i: divided(int(x[5]), 7),
+        lambda v, i: t[2] - 11 * divided(t[2], 11), lambda v, i: v * t[2],
+        lambda v, i: min(v, t[6]), lambda v, i: v + t[8],
+    ]  # fmt: skip
+    expected = [ways[v](int(v), i) if 0 <= v <= 8 else -1 for i, v in enumerate(x)]
+    close(out, expected, 0)
+
+
+def case_gemm_update(a):
+    x, y, z = normal(256, 40), normal(40, 128), normal(256, 128)
+    expected = 1.5 * (x.astype(float) @ y) - 0.5 * z
+    run("gemm_update", a, (1, 2), 256, 256, 128, 40, 1.5, x, y, -0.5, z)
+    close(z, expected)
+
+
+CASES = {name[len("case_") :]: case for name, case in globals().items() if name[:5] == "case_"}
+
+
+@pytest.mark.parametrize("architecture", ARCHITECTURES)
+@pytest.mark.parametrize("name", CASES)
+def test_kernel__computes_what_numpy_does(name, architecture):
+    CASES[name](architecture)
+
+
+def test_cases__cover_every_test_kernel():
+    sources = {path.stem for path in (LISTINGS.parent / "kernels").glob("*.cu")}
+    assert set(CASES) == sources
