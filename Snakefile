@@ -136,3 +136,5 @@ rule all:
         rules.tile_order.output,
         rules.bank_patterns.output,
         rules.claimed_reads.output,
+        rules.sweeps_timeline.output,
+        rules.sweeps_timeline_gain.output,

@@ -100,7 +100,7 @@ def read(path: str | Path) -> xr.Dataset:
         If there is no store at ``path``, or it lacks chunks, or a chunk cannot be decoded.
     """
     path = Path(path)
-    dataset = _open(path)
+    dataset = open_lazily(path)
     try:
         return dataset.load().drop_encoding()
     except _BROKEN as error:
@@ -121,15 +121,12 @@ def open_results(folder: str | Path = "results") -> xr.DataTree:
         If there is no store below ``folder``, or one of them is incomplete.
     """
     folder = Path(folder)
-    stores = {node: _open(path) for node, path in sorted(_stores(folder).items())}
+    stores = {node: open_lazily(path) for node, path in sorted(_stores(folder).items())}
     if not stores:
         raise DataError(
             f"{folder}: there is no result here; run `snakemake all` in the project folder first, "
             f"or pass the folder that holds the results: open_results('path/to/results')"
         )
-    for dataset in stores.values():
-        for coordinate in dataset.coords.values():
-            coordinate.load()
     return xr.DataTree.from_dict(stores)
 
 
@@ -144,17 +141,29 @@ def _stores(folder: Path) -> dict[str, Path]:
     return found
 
 
-def _open(path: Path) -> xr.Dataset:
-    """Open a store lazily, after a look at whether all of it is there."""
+def open_lazily(path: str | Path) -> xr.Dataset:
+    """Open a store, after a look at whether all of it is there.
+
+    Coordinates are loaded, variables are read when they are used.
+
+    Raises
+    ------
+    DataError
+        If there is no store at ``path``, or it lacks chunks.
+    """
+    path = Path(path)
     if not path.exists():
         raise DataError(f"{path}: there is no store here; `snakemake {path}` makes it")
     try:
         _check_complete(path)
-        return xr.open_zarr(path, consolidated=True)
+        dataset = xr.open_zarr(path, consolidated=True)
+        for coordinate in dataset.coords.values():
+            coordinate.load()
     except DataError:
         raise
     except _BROKEN as error:
         raise _broken(path, str(error)) from error
+    return dataset
 
 
 def _check_complete(path: Path) -> None:

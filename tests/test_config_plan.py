@@ -19,7 +19,7 @@ from pipeline.kernels.own_kernel import OwnKernel
 from pipeline.kernels.registry import KERNELS
 
 CHECKOUT = Path(__file__).resolve().parent.parent
-SWEEPS = ("tiles", "warp_tiles", "best_tiles", "best_warp_tiles")
+SWEEPS = ("tiles", "warp_tiles", "best_tiles", "best_warp_tiles", "timeline", "timeline_gain")
 ARTIFACTS = [
     (f"lecture{number}", artifact) for number, held in CATALOG.items() for artifact in held
 ] + [("own", artifact) for artifact in OWN]

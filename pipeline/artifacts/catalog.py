@@ -33,6 +33,7 @@ LECTURE11 = {
     "timeline_parts": "pipeline.artifacts.lecture11.timeline_parts",
     "waves": "pipeline.artifacts.lecture11.waves",
     "sensitivity": "pipeline.artifacts.lecture11.sensitivity",
+    "timeline_sweep": "pipeline.artifacts.lecture11.timeline_sweep",
 }
 
 OWN = {

@@ -14,14 +14,14 @@ from pydantic import TypeAdapter
 from pipeline.config.checks import HAZARD_KERNEL
 from pipeline.config.own_entry import OwnEntry
 from pipeline.config.own_kernels import own_kernel
-from pipeline.config.sweeps import Sweeps, Tiles
+from pipeline.config.sweeps import Sweeps, Tiles, Timeline
 from pipeline.hardware.gpus import gpus
 from pipeline.hardware.occupancy import OCCUPANCY_FIGURES
 from pipeline.hardware.sheet import Sheet
 from pipeline.kernels.launches import launch_facts
 from pipeline.kernels.registry import KERNELS
-from pipeline.sweep.space import axis_values
-from pipeline.vocab.sweeps import TILE_AXES
+from pipeline.sweep.space import axis_values, scaled
+from pipeline.vocab.sweeps import TILE_AXES, TIMELINE_AXES
 
 Options = Mapping[str, Any]
 
@@ -104,6 +104,13 @@ def tile_space(
         "n": settings.n,
         "wavefronts": wavefronts,
     }
+
+
+def timeline_space(settings: Timeline) -> dict[str, Any]:
+    """Spell out a space of timelines, for ``TypeAdapter(TimelineSpace)`` to read back."""
+    given = {name: getattr(settings, name) for name in TIMELINE_AXES}
+    axes = scaled(given, settings.scale)
+    return {"axes": {name: list(axis_values(axis)) for name, axis in axes.items()}}
 
 
 def sweep_resources(sweeps: Sweeps, environment: Mapping[str, str]) -> dict[str, str | int]:

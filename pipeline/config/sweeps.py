@@ -80,6 +80,10 @@ def _as_scheduler(value: object) -> str:
 Wholes = PlainValidator(lambda value: _as_axis(value, whole=True))
 Tile = Annotated[Axis, Wholes, _within(1, 1024)]
 Sizes = Annotated[Axis, Wholes, _within(1, LARGEST_N)]
+Numbers = PlainValidator(lambda value: _as_axis(value, whole=False))
+# Anything longer was given in microseconds.
+Seconds = Annotated[Axis, Numbers, _within(0, 0.01)]
+SECONDS = f"0 to 0.01: {VALUES}"
 Scheduler = Annotated[str, PlainValidator(_as_scheduler)]
 
 TILE_VALUES = f"whole numbers from 1 to 1024: {VALUES}"
@@ -136,6 +140,43 @@ class WarpTiles(Tiles):
     wniter: Tile = setting("Passes of a warp along its columns.", "1", TILE_VALUES)
 
 
+class Timeline(Section):
+    """Parameters of the decode timeline, on every GPU and for every execution of decode.
+
+    The model is that of lecture11. A kernel pays launch, ramp and small; an instruction of a
+    megakernel sync and instr_overhead.
+    """
+
+    scale: Annotated[Number, Field(ge=1, le=1e6)] = setting(
+        "Factor of the number of points: ranges are refined until there are as many; lists stay.",
+        "1",
+        "1 to 1000000",
+    )
+    launch: Seconds = setting("From the end of one kernel to the next.", "s", SECONDS)
+    ramp: Seconds = setting("From a kernel's start to its first weights.", "s", SECONDS)
+    small: Seconds = setting("A kernel that reads no weights.", "s", SECONDS)
+    sync: Seconds = setting("Until the next instruction sees a result.", "s", SECONDS)
+    instr_overhead: Seconds = setting(
+        "What an instruction costs beyond reading and waiting.", "s", SECONDS
+    )
+    eff: Annotated[Axis, Numbers, _within(0.01, 1)] = setting(
+        "Share of the DRAM bandwidth that reading reaches.", "1", f"0.01 to 1: {VALUES}"
+    )
+    smem_buf: Annotated[Axis, Wholes, _within(0, 2**20)] = setting(
+        "Shared memory per SM into which weights are read ahead.",
+        "B",
+        f"whole numbers from 0 to 1048576: {VALUES}",
+    )
+    context: Annotated[Axis, Wholes, _within(0, 10**7)] = setting(
+        "Tokens per sequence whose keys and values are read.",
+        "tokens",
+        f"whole numbers from 0 to 10000000: {VALUES}",
+    )
+    batch: Annotated[Axis, Wholes, _within(1, 10**4)] = setting(
+        "Sequences that are decoded together.", "1", f"whole numbers from 1 to 10000: {VALUES}"
+    )
+
+
 class Sweeps(Section):
     """Many points at once: what is swept, how much that may take, and where it runs.
 
@@ -147,3 +188,4 @@ class Sweeps(Section):
     execution: Execution
     tiles: Tiles
     warp_tiles: WarpTiles
+    timeline: Timeline

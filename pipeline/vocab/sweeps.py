@@ -1,5 +1,6 @@
 """Sweeps: tiles of the matrix-product kernels, and what is best among them."""
 
+from pipeline.vocab.decode import DECODE_DIMENSIONS, TIMES
 from pipeline.vocab.dimensions import DIMENSIONS
 from pipeline.vocab.variable import Variable
 
@@ -77,5 +78,42 @@ BEST_TILES = (
         "on_front": Variable(
             "1", "whether no tile is as fast with less shared memory, or faster with no more"
         ),
+    }
+)
+
+TIMELINE_AXES = {
+    "launch": Variable("s", "from the end of one kernel to the start of the next"),
+    "ramp": Variable("s", "from a kernel's start to its first weights"),
+    "small": Variable("s", "time of a kernel that reads no weights"),
+    "sync": Variable("s", "from a result being there to the next instruction seeing it"),
+    "instr_overhead": Variable("s", "what a megakernel's instruction costs beyond reading"),
+    "eff": Variable("1", "share of the DRAM bandwidth that reading reaches"),
+    "smem_buf": Variable("byte", "shared memory per SM into which weights are read ahead"),
+    "context": DECODE_DIMENSIONS["context"],
+    "batch": DECODE_DIMENSIONS["batch"],
+}
+
+TIMELINES = DECODE_DIMENSIONS | TIMELINE_AXES | TIMES
+
+GAIN_PAIRS = (
+    ("launch", "instr_overhead"),
+    ("small", "sync"),
+    ("ramp", "smem_buf"),
+    ("context", "batch"),
+)
+"""Parameters that are looked at together: what kernels pay against what a megakernel pays, what
+each can hide, and what is read."""
+
+_GAIN = "time of the reference execution over that of the one compared"
+
+TIMELINE_GAIN = (
+    DECODE_DIMENSIONS
+    | TIMELINE_AXES
+    | {
+        "gain": Variable("1", f"{_GAIN}, all parameters at the middle of their values"),
+        "least_gain": Variable("1", f"least {_GAIN}, over all parameters"),
+        "most_gain": Variable("1", f"largest {_GAIN}, over all parameters"),
+        "points": Variable("1", "points of the sweep per GPU and execution"),
+        "losing": Variable("1", "points at which the execution compared is no faster"),
     }
 )

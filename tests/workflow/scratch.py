@@ -66,6 +66,9 @@ SMALL = {
         | {"tm": [4, 8], "tn": [4, 8]},
         "warp_tiles": {"sizes": [4096], "n": 4096, "bm": [64], "bn": [64], "bk": [16]}
         | {"wm": [32], "wn": [32, 64], "wniter": [1], "tm": [4], "tn": [4]},
+        "timeline": {"scale": 1, "smem_buf": [0], "context": [160], "batch": [1], "eff": [0.9]}
+        | {"launch": [1e-6, 2e-6], "ramp": [1e-6], "small": [2e-6]}
+        | {"sync": [1e-6], "instr_overhead": [0.5e-6]},
     },
     "block_programs": {
         "sizes": [64],

@@ -70,3 +70,53 @@ use rule sweeps_best_tiles as sweeps_best_warp_tiles with:
         directory("results/sweeps/best_warp_tiles.zarr"),
     log:
         "logs/sweeps/best_warp_tiles.log",
+
+
+# The space has contexts and batches of its own, so those of the workload stand still.
+rule sweeps_timeline:
+    output:
+        directory("results/sweeps/timeline.zarr"),
+    log:
+        "logs/sweeps/timeline.log",
+    conda:
+        "../../environment.yml"
+    threads: SETTINGS.sweeps.execution.threads
+    resources:
+        **parameters.sweep_resources(SETTINGS.sweeps, os.environ),
+    params:
+        workload=decode_parameters.workload(
+            SETTINGS.decode,
+            MODELS,
+            PLANS,
+            [SETTINGS.lecture11.model],
+            decode_parameters.execution_plans(SETTINGS.decode),
+        )
+        | dict(context=1, batch=1),
+        executions=decode_parameters.entries(SETTINGS.decode.executions),
+        gpus=DECODE_GPUS[["sm_count", "dram_bandwidth"]].to_dict(),
+        settings=parameters.timeline_space(SETTINGS.sweeps.timeline),
+        code=code_digest("workflow/scripts/sweeps_timeline.py"),
+        versions=library_versions("dask", "distributed"),
+    script:
+        "../scripts/sweeps_timeline.py"
+
+
+rule sweeps_timeline_gain:
+    input:
+        times="results/sweeps/timeline.zarr",
+    output:
+        directory("results/sweeps/timeline_gain.zarr"),
+    log:
+        "logs/sweeps/timeline_gain.log",
+    conda:
+        "../../environment.yml"
+    threads: SETTINGS.sweeps.execution.threads
+    params:
+        settings=dict(
+            reference=SETTINGS.lecture11.reference,
+            compared=SETTINGS.lecture11.compared,
+        ),
+        code=code_digest("workflow/scripts/sweeps_timeline_gain.py"),
+        versions=library_versions("dask"),
+    script:
+        "../scripts/sweeps_timeline_gain.py"
