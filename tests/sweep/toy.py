@@ -4,7 +4,6 @@ import os
 import signal
 import time
 from functools import partial
-from pathlib import Path
 
 import numpy as np
 import xarray as xr
@@ -99,20 +98,24 @@ class _FailingLate:
         return computed(part)
 
 
-def kill_first(part, folder):
-    """Kill the process the first time that the region is computed, and compute it afterwards."""
-    mark = Path(folder) / f"{float(part.x[0])} {int(part.y[0])}"
-    if not mark.exists() and float(part.x[0]) == 1.0:
-        mark.touch()
-        os.kill(os.getpid(), signal.SIGKILL)
-    return computed(part)
-
-
-def kill_always(part, main):
+def kill(part, main):
     """Kill every process that computes it, but for the one that asked."""
     if os.getpid() != main:
         os.kill(os.getpid(), signal.SIGKILL)
     return computed(part)
+
+
+def killing(main):
+    return partial(kill, main=main)
+
+
+def noise(part):
+    """Numbers that no compressor makes smaller."""
+    seed = [int(2 * part.x[0]), int(part.y[0])]
+    value = np.random.default_rng(seed).random([part.sizes[d] for d in ("x", "y", "label")])
+    result = computed(part)
+    result["value"].values[:] = value
+    return result
 
 
 def whole():
