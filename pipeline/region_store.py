@@ -121,7 +121,11 @@ class RegionStore:
             shutil.rmtree(self.workplace / left, ignore_errors=True)
         with store.quiet_about_metadata():
             template.drop_encoding().to_zarr(
-                self.workplace / GROWING, compute=False, consolidated=True, encoding=encoding
+                self.workplace / GROWING,
+                compute=False,
+                consolidated=True,
+                encoding=encoding,
+                write_empty_chunks=True,
             )
         self._begin(identity, [])
         return {}

@@ -92,3 +92,8 @@ def test_run__puts_the_main_script_back(tmp_path):
 def test_run__a_region_that_breaks_its_promise_is_an_error(tmp_path):
     with pytest.raises(DataError, match="a region brings"):
         swept(tmp_path / "toy.zarr", sweep=toy.sweep(compute=toy.odd))
+
+
+def test_run__a_coordinate_of_nothing_but_zero_is_there(tmp_path):
+    swept(tmp_path / "toy.zarr", sweep=toy.sweep(x=1, y=1))
+    assert store.read(tmp_path / "toy.zarr")["y"].values.tolist() == [0]
