@@ -4,6 +4,7 @@ import os
 import re
 import subprocess
 import sys
+from copy import deepcopy
 from pathlib import Path
 
 import nbclient
@@ -56,7 +57,7 @@ def test_notebook__runs(folder, monkeypatch):
     for name, value in environment().items():
         monkeypatch.setenv(name, value)
     client = nbclient.NotebookClient(
-        NOTEBOOK.copy(), resources={"metadata": {"path": str(folder)}}, timeout=120
+        deepcopy(NOTEBOOK), resources={"metadata": {"path": str(folder)}}, timeout=120
     )
     client.execute()
 

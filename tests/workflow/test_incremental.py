@@ -44,6 +44,7 @@ READ_BY = {
     },
     "sweeps_tiles": {"sweeps_best_tiles"},
     "sweeps_warp_tiles": {"sweeps_best_warp_tiles"},
+    "sweeps_timeline": {"sweeps_timeline_gain"},
     "gpu_limits": {
         "occupancy",
         "counters_measured",
@@ -191,7 +192,7 @@ def test_bandwidth__of_one_gpu_reruns_times_and_no_counts(built):
     (bandwidth,) = re.findall(r"^dram_bandwidth:\n  value: (\S+)$", sheet, re.MULTILINE)
     with built.edited("data/gpus/rtx_a6000.yaml", bandwidth, "1.0e+12"):
         planned = built.planned()
-    assert planned == behind("gpus", "decode_timeline")
+    assert planned == behind("gpus", "decode_timeline", "sweeps_timeline")
 
 
 def test_decode__an_assumption_reruns_the_times_of_a_step(built):
@@ -203,7 +204,8 @@ def test_decode__another_model_or_plan_reruns_what_names_it(built):
     with built.edited("data/models/qwen3_0_6b.yaml", "layers: {value: 28", "layers: {value: 30"):
         assert built.planned() == behind("decode_ledger", "decode_timeline")
     with built.edited("data/fusion_plans/kernels7.yaml", "name: 7", "name: seven"):
-        assert built.planned() == behind("decode_timeline", "decode_sensitivity")
+        planned = built.planned()
+    assert planned == behind("decode_timeline", "decode_sensitivity", "sweeps_timeline")
     with built.edited("data/fusion_plans/kernels12.yaml", "name: 12", "name: twelve"):
         assert built.planned() == set()
 
@@ -309,7 +311,7 @@ def test_code__an_edit_reruns_its_users_alone(built, name, jobs):
         ({"lecture10": {"large_n": 1024}}, sharing("large_n")),
         (
             {"gpus": ["rtx_a6000", "h100_sxm", "a100_sxm_40gb"]},
-            behind("gpus", "gpu_limits"),
+            behind("gpus", "gpu_limits", "decode_timeline", "sweeps_timeline"),
         ),
     ],
     ids=[
@@ -391,6 +393,7 @@ def test_versions__are_in_every_rule(built):
     every_job = {job for job, _ in artifacts()} | counted(*KERNELS, *OWN)
     counted_once = ("counts", "own_counts", "block_programs")
     stores = ("gpus", "gpu_limits", "measured", "hazards", *counted_once, *MODELLED)
+    stores += ("sweeps_timeline",)
     tensor_core = ("tensor_core_fragments", "tensor_core_ldmatrix")
     published = ("claimed_reads", "decode_measured")
     assert planned == every_job | behind(*stores, *tensor_core, *DECODE, *published)
