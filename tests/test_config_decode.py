@@ -1,6 +1,7 @@
 """Settings of the decode step: what is accepted, and what is said about everything else."""
 
 import copy
+import shutil
 from pathlib import Path
 
 import pytest
@@ -8,6 +9,7 @@ import yaml
 from pydantic import TypeAdapter
 
 from pipeline.config import decode_parameters
+from pipeline.config import load as config_load
 from pipeline.config.load import load
 from pipeline.decode.model_sheet import load_models
 from pipeline.decode.number_format import NumberFormat
@@ -49,8 +51,9 @@ def workload(config):
 
 
 def test_workload__takes_the_type_of_each_model_where_it_is_published(delivered):
-    made = workload(load(delivered))
-    assert list(made.models) == delivered["decode"]["models"]
+    models = ["qwen3_8b", "llama_3_2_1b"]
+    made = workload(load(changed(delivered, "decode.models", models)))
+    assert list(made.models) == models
     assert {one.weights for one in made.formats.values()} == {NumberFormat("bf16")}
     assert list(made.plans) == ["fused", "kernels12", "kernels7"]
     assert made.step("llama_3_2_1b", "fused").bytes == 2_476_736_512
@@ -68,6 +71,16 @@ def test_workload__takes_the_format_that_is_given(delivered, value, expected):
     made = workload(load(changed(delivered, "decode.weights", value)))
     assert {one.weights for one in made.formats.values()} == {expected}
     assert {one.lm_head for one in made.formats.values()} == {NumberFormat("bf16")}
+
+
+def test_load__all_models_are_those_that_have_a_sheet(delivered, tmp_path, monkeypatch):
+    for folder in ("models", "gpus", "fusion_plans"):
+        shutil.copytree(ROOT / "data" / folder, tmp_path / folder)
+    shutil.copy(tmp_path / "models/qwen3_8b.yaml", tmp_path / "models/mine.yaml")
+    monkeypatch.setattr(config_load, "DATA", tmp_path)
+    there = sorted(path.stem for path in (ROOT / "data/models").iterdir())
+    listed = load(changed(delivered, "decode.models", "all")).decode.models
+    assert sorted(listed) == sorted([*there, "mine"])
 
 
 def test_load__false_leaves_an_entry_out(delivered):

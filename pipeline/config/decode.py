@@ -161,7 +161,7 @@ class Decode(Section):
     models: Ids = setting(
         "Language models, in the order in which they are shown.",
         "model ids",
-        "list of file names in data/models, without .yaml",
+        "all, or a list of file names in data/models, without .yaml",
     )
     context: Annotated[Whole, Field(ge=0, le=10**7)] = setting(
         "Tokens per sequence whose keys and values are read.", "tokens", "0 to 10000000"

@@ -19,6 +19,9 @@ from pipeline.user_file import CHECKOUT
 
 DATA = CHECKOUT / "data"
 
+ALL = "all"
+"""In the place of a list of models: every one that has a sheet."""
+
 
 def load(
     given: Mapping[str, object],
@@ -50,7 +53,8 @@ def load(
     ConfigError
         Lists everything that is wrong: key path, value, what was allowed, nearest valid name.
     """
-    values, problems = _sections(given)
+    models = sheet_ids("models")
+    values, problems = _sections(_with_all_models(given, models))
     if "kernels" in values:
         chosen, found = choose(values["kernels"], ladder)
         values |= {"chosen": chosen, "kernels": {id_: one.options for id_, one in chosen.items()}}
@@ -60,7 +64,7 @@ def load(
         values["own_kernels"] = values["own"]
         problems += found
     values["sheets"] = sheet_ids("gpus") if sheets is None else sheets
-    values["model_sheets"] = sheet_ids("models")
+    values["model_sheets"] = models
     values["plan_sheets"] = sheet_ids("fusion_plans")
     values["most_shared"] = most_shared()
     problems += checks.run(values)
@@ -72,6 +76,14 @@ def load(
 def sheet_ids(folder: str) -> list[str]:
     """Ids of what has a sheet in a folder of ``data``: the names of the files."""
     return sorted(path.stem for path in (DATA / folder).glob("*.yaml"))
+
+
+def _with_all_models(given: Mapping[str, object], models: Sequence[str]) -> Mapping[str, object]:
+    """List the models where the configuration asks for all of them."""
+    decode = given.get("decode")
+    if not isinstance(decode, Mapping) or decode.get("models") != ALL:
+        return given
+    return {**given, "decode": {**decode, "models": list(models)}}
 
 
 def _sections(given: Mapping[str, object]) -> tuple[dict[str, Any], list[Problem]]:
