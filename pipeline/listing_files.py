@@ -5,7 +5,6 @@ nothing needs a compiler. ``make sass`` writes them anew after a change of a sou
 """
 
 import sys
-from collections.abc import Sequence
 from pathlib import Path
 
 from pipeline import kernels
@@ -20,6 +19,13 @@ ARCHITECTURES = ("sm_75", "sm_80", "sm_86", "sm_89", "sm_90", "sm_120")
 
 TWINS = Path("data/sass")
 """Where they lie, from the project folder."""
+
+
+def architectures_of(kernel: str) -> list[str]:
+    """Return the architectures that have a kernel's instructions."""
+    one = KERNELS[kernel]
+    least = one.launch(one.options()).capability
+    return [name for name in ARCHITECTURES if int(name.removeprefix("sm_")) >= least]
 
 
 def twin_source(kernel: str) -> Path:
@@ -95,11 +101,11 @@ def compiled(path: Path, architecture: str, entry: str) -> Program:
     return decode(found[entry])
 
 
-def renew(folder: Path, architectures: Sequence[str] = ARCHITECTURES) -> None:
+def renew(folder: Path) -> None:
     """Write the listings of the ladder anew."""
     folder.mkdir(parents=True, exist_ok=True)
     for kernel in KERNELS:
-        for architecture in architectures:
+        for architecture in architectures_of(kernel):
             made = toolchain.from_source(twin_source(kernel), architecture)[kernel]
             text = listing.write(made)
             twin_listing(kernel, architecture, folder).write_text(text, encoding="utf-8")

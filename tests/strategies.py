@@ -132,8 +132,8 @@ def _per_thread(
 
 def _widths(kind: str, itemsize: int) -> list[int]:
     if kind == "copy_async":
-        return [w for w in (1, 2, 4) if w * itemsize in (4, 8, 16)]
-    return [w for w in (1, 2, 4) if w * itemsize <= 16] if kind in MEMORY else [1]
+        return [w for w in (1, 2, 4, 8, 16) if w * itemsize in (4, 8, 16)]
+    return [w for w in (1, 2, 4, 8, 16) if w * itemsize <= 16] if kind in MEMORY else [1]
 
 
 @st.composite

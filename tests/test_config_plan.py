@@ -51,8 +51,9 @@ def test_occupancy_figures__are_plain_and_hold_nothing_else(sheets):
     values = parameters.occupancy_figures(sheets)
     assert is_plain(values)
     figures = xr.Dataset.from_dict(values)
-    assert set(figures.variables) == {"gpu", "gpu_name", *OCCUPANCY_FIGURES}
-    expected = gpus(sheets)[list(OCCUPANCY_FIGURES)].drop_vars("compute_capability")
+    named = {"gpu", "gpu_name", "compute_capability"}
+    assert set(figures.variables) == {*named, *OCCUPANCY_FIGURES}
+    expected = gpus(sheets)[list(OCCUPANCY_FIGURES)]
     assert figures.equals(expected)
 
 

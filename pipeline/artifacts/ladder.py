@@ -75,6 +75,17 @@ def by_kernel(dataset: xr.Dataset) -> pd.DataFrame:
     return frame
 
 
+def uses_tensor_cores(t_tensor: xr.DataArray) -> xr.DataArray:
+    """Say of every kernel whether it keeps tensor cores busy on any GPU.
+
+    Parameters
+    ----------
+    t_tensor : (kernel, gpu)
+        Time that tensor cores alone would take; NaN where the kernel does not run.
+    """
+    return (t_tensor > 0).any("gpu")
+
+
 def taken(simulated: xr.DataArray, n: int) -> xr.DataArray:
     """Choose the size at which each kernel is shown: ``n``, or the next larger one that it takes.
 

@@ -51,6 +51,7 @@ ENTRY_CHARACTERS = 6
 
 _RESOURCES = {
     "fma": ("FP32", BLUE),
+    "tensor": ("tensor", PURPLE),
     "issue": ("issue", SKY),
     "l1": ("L1", ORANGE),
     "smem": ("shared", RED),
@@ -191,9 +192,17 @@ def spaced(values: Sequence[float], ratio: float) -> list[float]:
     return kept
 
 
-def rate_ticks(axis: Axis) -> None:
-    """Put ticks at 1 and 3 times the powers of ten, written out; for a logarithmic axis."""
-    axis.set_major_locator(LogLocator(subs=(1, 3)))
+def rate_ticks(axis: Axis, times: Sequence[float] = (1, 3)) -> None:
+    """Put ticks at 1 and 3 times the powers of ten, written out; for a logarithmic axis.
+
+    Parameters
+    ----------
+    axis
+        The axis.
+    times
+        Multiples of the powers of ten, where they are others.
+    """
+    axis.set_major_locator(LogLocator(subs=times))
     axis.set_major_formatter(lambda value, _: f"{value:,.10g}")
     axis.set_minor_locator(NullLocator())
 

@@ -1,5 +1,7 @@
 """What a launch did in all: per instruction, and under the names of the counters."""
 
+import math
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
@@ -15,6 +17,7 @@ from pipeline.compiled.tally import FIELDS, Tally
 
 _GLOBAL_LOADS, _GLOBAL_STORES = ("LDG", "LD"), ("STG", "ST")
 _GLOBAL_ATOMICS = ("ATOMG", "ATOM", "RED", "REDG")
+_SHAPE = re.compile(r"(16|8)(8)(\d+)")
 
 
 @dataclass
@@ -91,12 +94,15 @@ class Totals:
         ffma = self._where("FFMA")
         loads, stores = self._where(*_GLOBAL_LOADS), self._where(*_GLOBAL_STORES)
         atomics, copies = self._where(*_GLOBAL_ATOMICS), self._where("LDGSTS")
-        shared_loads, shared_stores = self._where("LDS", "LDSM"), self._where("STS", "STSM")
+        shared_loads, shared_stores = self._where("LDS"), self._where("STS", "STSM")
+        matrix_loads, products = self._where("LDSM"), self._where("HMMA", "IMMA")
         shared_atomics = self._where("ATOMS")
         fetched = loads | copies
         blocks = int(np.prod(self.grid))
         requests, waves = self.column("requests"), self.column("wavefronts")
-        lds, sts = waves[shared_loads].sum(), waves[shared_stores | copies].sum()
+        lds = waves[shared_loads | matrix_loads].sum()
+        sts = waves[shared_stores | copies].sum()
+        on_tensor_cores = self._tensor_multiply_adds(products)
         values = {
             "blocks": blocks,
             "threads": blocks * int(np.prod(self.block)),
@@ -104,7 +110,9 @@ class Totals:
             "thread_instr": self.threads.sum(),
             "divergent_branches": self.divergent,
             "ffma_instr": self.executed[ffma].sum(),
-            "fma": self.on[ffma].sum(),
+            "fma": self.on[ffma].sum() + on_tensor_cores,
+            "mma_instr": self.executed[products].sum(),
+            "mma_fma": on_tensor_cores,
             "gld_instr": requests[loads].sum(),
             "gst_instr": requests[stores].sum(),
             "gld_sectors": self.column("sectors")[fetched].sum(),
@@ -119,8 +127,10 @@ class Totals:
             "smem_wavefronts": lds + sts,
             "lds_wavefronts": lds,
             "sts_wavefronts": sts,
+            "ldmatrix_instr": requests[matrix_loads].sum(),
+            "ldmatrix_wavefronts": waves[matrix_loads].sum(),
             "ideal_smem_wavefronts": self.column("ideal_wavefronts")[
-                shared_loads | shared_stores | copies
+                shared_loads | matrix_loads | shared_stores | copies
             ].sum(),
             "gatom_instr": requests[atomics].sum(),
             "gatom_sectors": self.column("sectors")[atomics].sum(),
@@ -135,6 +145,16 @@ class Totals:
 
     def _where(self, *opcodes: str) -> NDArray[np.bool_]:
         return np.array([one.opcode in opcodes for one in self.program.instructions], np.bool_)
+
+    def _tensor_multiply_adds(self, products: NDArray[np.bool_]) -> int:
+        """Sum the multiply-adds of tensor-core instructions, whose modifier is M, N and K."""
+        instructions = self.program.instructions
+        total = 0
+        for position in np.flatnonzero(products).tolist():
+            shapes = map(_SHAPE.fullmatch, instructions[position].modifiers)
+            shape = next(filter(None, shapes))
+            total += math.prod(map(int, shape.groups())) * int(self.executed[position])
+        return total
 
     def _bytes(self, where: NDArray[np.bool_]) -> int:
         sizes = np.array([access_bytes(one) for one in self.program.instructions], np.int64)

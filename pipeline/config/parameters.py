@@ -44,7 +44,7 @@ def occupancy_figures(sheets: Mapping[str, Sheet]) -> dict[str, Any]:
     A new clock or bandwidth does not change them.
     """
     figures = gpus(sheets)[list(OCCUPANCY_FIGURES)]
-    return figures.drop_vars("compute_capability").drop_attrs().to_dict()
+    return figures.drop_attrs().to_dict()
 
 
 def launch_values(kernels: Mapping[str, Options]) -> dict[str, dict[str, int | str]]:
@@ -75,6 +75,9 @@ def own_launch_values(own: Mapping[str, OwnEntry]) -> dict[str, dict[str, int | 
             # x runs along columns.
             "tile_m": math.prod(entry.tile[1:]),
             "tile_n": entry.tile[0],
+            # Traffic and instructions are known when a kernel has run.
+            "element_bytes": 4,
+            "capability_min": 0,
             **dict.fromkeys(("multiple_m", "multiple_n", "multiple_k"), entry.multiple),
         }
         for number, (name, entry) in enumerate(own.items(), start=1)

@@ -23,7 +23,7 @@ def unfit(occupancy: xr.Dataset, gpus: xr.Dataset) -> dict[str, str]:
         without = one["gpu"].values[one["blocks_per_sm"].values == 0].tolist()
         if without:
             every = len(without) == one.sizes["gpu"]
-            place = "fits on no GPU" if every else f"does not fit on {', '.join(without)}"
+            place = "runs on no GPU" if every else f"does not run on {', '.join(without)}"
             reasons = _reasons(one.sel(gpu=without), gpus.sel(gpu=without))
             texts[str(kernel)] = f"{place}: {' and '.join(reasons)}"
     return texts
@@ -43,7 +43,9 @@ def _reasons(one: xr.Dataset, gpus: xr.Dataset) -> list[str]:
         name: gpus[name].max().item()
         for name in ("max_threads_per_block", "registers_per_block_max", "smem_per_block_max")
     }
+    major, minor = divmod(one["capability_min"].item(), 10)
     texts = {
+        "capability": f"its instructions need compute capability {major}.{minor}",
         "warps": f"a block has {threads} threads, at most {most['max_threads_per_block']} go",
         "registers": (
             f"a block of {threads} threads takes {registers} registers for each, and may hold "

@@ -11,6 +11,7 @@ from pipeline.counting.own_check import Checked, Functions, check
 from pipeline.errors import KernelError, ModelError
 from pipeline.kernels.launches import launches
 from pipeline.kernels.own_kernel import OwnKernel
+from pipeline.simt.matrix_instructions import CAPABILITY, needed_capability
 from pipeline.vocab.counters import COUNTERS
 from pipeline.vocab.own_kernels import OWN_COUNTS
 from pipeline.vocab.variable import annotate
@@ -136,14 +137,22 @@ def own_launches(counts: xr.Dataset, declared: Mapping[str, Mapping[str, Any]]) 
     Parameters
     ----------
     counts : (kernel, n)
-        From :func:`gather`; ``smem_bytes`` is what the kernels declared when they ran.
+        From :func:`gather`; ``smem_bytes`` is what the kernels declared when they ran, and the
+        counters say which compute capability they need.
     declared
         Kernel id to the other facts, those of :func:`pipeline.kernels.launches.launch_facts`.
     """
     smem = counts["smem_bytes"].to_series()
+    used = counts[list(CAPABILITY)].max("n")
     return launches(
         {
-            str(kernel): {**declared[kernel], "smem_bytes": int(smem[kernel])}
+            str(kernel): {
+                **declared[kernel],
+                "smem_bytes": int(smem[kernel]),
+                "capability_min": needed_capability(
+                    {name: int(used[name].sel(kernel=kernel)) for name in CAPABILITY}
+                ),
+            }
             for kernel in smem.index
         }
     )

@@ -50,7 +50,8 @@ def simulate(
     error = np.full((1, len(sizes)), np.nan)
     simulated = np.array([[misfit(kernel, options, n, n, n) is None for n in sizes]])
     for position in np.flatnonzero(simulated[0]).tolist():
-        a, b = factors(sizes[position], seed)
+        # Elements are rounded before, so that the error is that of the sums.
+        a, b = (it.astype(kernel.element) for it in factors(sizes[position], seed))
         c, launched = multiply(kernel, a, b, options, rule)
         counters[:, 0, position] = [launched.counters[name] for name in COUNTERS]
         largest = np.abs(c - a.astype(np.float64) @ b.astype(np.float64)).max()

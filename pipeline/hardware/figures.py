@@ -8,6 +8,7 @@ from pipeline.sheets.figures import (
     Bandwidth,
     Count,
     Duration,
+    Flops,
     Frequency,
     PerClock,
     Record,
@@ -70,6 +71,7 @@ class SheetEntry(Record):
     sm_count: Count
     fp32_lanes_per_sm: Count
     clock_hz: Frequency
+    peak_tensor_fp16_flops: Flops
     dram_bandwidth: Bandwidth
     l2_bytes: Size
     issue_per_clk: PerClock | None = None

@@ -23,6 +23,8 @@ blocks
 The fewest of the four is the answer, and every limit equal to it is named, also where it is none.
 No registers, or no shared memory and no reserve, set no limit.
 
+A GPU that lacks an instruction of a kernel holds no block of it, limited by ``capability``.
+
 A thread may hold 255 registers, as the instruction set and the programming guide say; more gives no
 block, limited by registers. (The calculator lets 256 pass, which no compiler emits.) Carve-outs
 smaller than the largest, block barriers and clusters are not modelled.
@@ -38,6 +40,9 @@ from pipeline.vocab.occupancy import LAUNCH_FACTS, OCCUPANCY, RESIDENCY
 from pipeline.vocab.variable import annotate
 
 LIMITS = ("warps", "registers", "shared", "blocks")
+
+CAPABILITY = "capability"
+"""What ``limited_by`` says of a GPU that lacks an instruction."""
 
 # As wide as the calculator's own integers.
 _NO_LIMIT = np.iinfo(np.int32).max
@@ -168,10 +173,9 @@ def ladder_occupancy(launches: xr.Dataset, gpus: xr.Dataset) -> xr.Dataset:
     Parameters
     ----------
     launches : (kernel)
-        ``threads_per_block``, ``registers_per_thread``, ``smem_bytes`` (B), ``tile_m`` and
-        ``tile_n``, with whatever coordinates name the kernels.
+        The launch facts of the vocabulary, with whatever coordinates name the kernels.
     gpus : (gpu)
-        The GPUs; of their figures only :data:`OCCUPANCY_FIGURES` are read.
+        The GPUs; :data:`OCCUPANCY_FIGURES` are read, and the coordinate ``compute_capability``.
 
     Returns
     -------
@@ -181,19 +185,32 @@ def ladder_occupancy(launches: xr.Dataset, gpus: xr.Dataset) -> xr.Dataset:
     Raises
     ------
     ModelError
-        As :func:`occupancy`, or if ``launches`` lacks a launch fact.
+        As :func:`occupancy`, or if ``launches`` lacks a launch fact or ``gpus`` their compute
+        capabilities.
     """
     missing = [name for name in LAUNCH_FACTS if name not in launches]
     if missing:
         raise ModelError(f"the launches lack {', '.join(missing)}")
+    if "compute_capability" not in gpus:
+        raise ModelError("the GPU dataset lacks compute_capability")
     facts = launches[list(LAUNCH_FACTS)]
     resident = occupancy(
         facts["threads_per_block"],
         facts["registers_per_thread"],
         facts["smem_bytes"],
-        gpus.drop_vars("compute_capability", errors="ignore"),
+        gpus.drop_vars("compute_capability"),
     )
+    runs = facts["capability_min"] <= _capability_numbers(gpus["compute_capability"])
+    for name in RESIDENCY:
+        resident[name] = resident[name].where(runs, CAPABILITY if name == "limited_by" else 0)
     return annotate(facts.merge(resident), OCCUPANCY)
+
+
+def _capability_numbers(capability: xr.DataArray) -> xr.DataArray:
+    """Compute capabilities as ten times major plus minor, over (gpu)."""
+    parts = [str(text).partition(".") for text in capability.to_numpy().tolist()]
+    numbers = np.array([10 * int(major) + int(minor) for major, _, minor in parts], np.int64)
+    return xr.DataArray(numbers, dims="gpu", coords={"gpu": capability["gpu"].to_numpy()})
 
 
 def _whole(value: int | np.ndarray | xr.DataArray, what: str) -> xr.DataArray:

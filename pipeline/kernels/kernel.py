@@ -24,6 +24,8 @@ class Launch:
         body has no register allocation.
     multiple
         M, N and K must be multiples of these; 1 where any size goes.
+    capability
+        Lowest compute capability that has the instructions, ten times major plus minor; 0 for any.
     """
 
     block: tuple[int, int, int]
@@ -31,6 +33,7 @@ class Launch:
     smem_bytes: int
     registers: int
     multiple: tuple[int, int, int]
+    capability: int = 0
 
     @property
     def threads(self) -> int:
@@ -81,6 +84,8 @@ class Kernel:
         Hand-counted cost of a whole launch with default options: ``expected(m, n, k)`` gives
         counters as integers, for sizes that the tiles divide and rows of whole 128-byte lines. A
         test compares it with the simulation.
+    element
+        Type of the elements of A and B, as numpy names it. C is float32.
     """
 
     id: str
@@ -91,6 +96,7 @@ class Kernel:
     body: Callable[..., None]
     launch: Callable[[Any], Launch]
     expected: Callable[[int, int, int], Mapping[str, int]]
+    element: str = "float32"
 
     @property
     def option_names(self) -> tuple[str, ...]:

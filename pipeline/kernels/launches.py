@@ -14,6 +14,8 @@ FACTS = (
     "smem_bytes",
     "tile_m",
     "tile_n",
+    "element_bytes",
+    "capability_min",
     "multiple_m",
     "multiple_n",
     "multiple_k",
@@ -28,6 +30,8 @@ def launch_facts(kernel: Kernel, options: Any) -> dict[str, int | str]:
         launch.registers,
         launch.smem_bytes,
         *launch.tile,
+        np.dtype(kernel.element).itemsize,
+        launch.capability,
         *launch.multiple,
     )
     return {

@@ -26,8 +26,8 @@ def misfit(kernel: Kernel, options: Any, m: int, n: int, k: int) -> str | None:
 
 def multiply(
     kernel: Kernel,
-    a: NDArray[np.float32],
-    b: NDArray[np.float32],
+    a: NDArray[Any],
+    b: NDArray[Any],
     options: Any,
     rule: str = "lecture",
 ) -> tuple[NDArray[np.float32], Launched]:
@@ -38,7 +38,7 @@ def multiply(
     kernel, options
         What to launch.
     a : (m, k), b : (k, n)
-        Factors.
+        Factors, which are rounded to the kernel's type of elements.
     rule
         How shared-memory wavefronts are counted.
 
@@ -55,7 +55,7 @@ def multiply(
         If a factor is no matrix of real numbers, the inner sizes differ, the options are not those
         of the kernel, or the kernel does not take the shape; the message names the multiple.
     """
-    left, right = _factor("A", a), _factor("B", b)
+    left, right = (_factor(name, it, kernel.element) for name, it in (("A", a), ("B", b)))
     (m, k), (inner, n) = left.shape, right.shape
     if k != inner:
         raise LaunchError(f"A is {m} x {k} and B is {inner} x {n}; the inner sizes must agree")
@@ -103,8 +103,11 @@ def counts(
     chosen = kernel.options() if options is None else options
     m, n, k = (_size(name, size) for name, size in zip("MNK", (m, n, k), strict=True))
     grid, block = _configuration(kernel, chosen, m, n, k)
-    sizes = {"a": m * k, "b": k * n, "c": m * n}
-    arrays = [GlobalArray.without_values(name, size, "f4") for name, size in sizes.items()]
+    arrays = [
+        GlobalArray.without_values("a", m * k, kernel.element),
+        GlobalArray.without_values("b", k * n, kernel.element),
+        GlobalArray.without_values("c", m * n, np.float32),
+    ]
     return count(kernel.body, grid, block, *arrays, m, n, k, chosen, rule=rule)
 
 
@@ -126,8 +129,8 @@ def _size(name: str, size: Any) -> int:
         raise LaunchError(f"{name} = {size!r} is no size; allowed are whole numbers") from None
 
 
-def _factor(name: str, factor: Any) -> NDArray[np.float32]:
-    """Bring a factor to single precision."""
+def _factor(name: str, factor: Any, element: str) -> NDArray[Any]:
+    """Bring a factor to a type of elements."""
     try:
         given = np.asarray(factor)
     except ValueError:
@@ -137,7 +140,7 @@ def _factor(name: str, factor: Any) -> NDArray[np.float32]:
             f"{name} has shape {given.shape} and type {given.dtype}; allowed are matrices of real "
             f"numbers"
         )
-    return np.ascontiguousarray(given, np.float32)
+    return np.ascontiguousarray(given, element)
 
 
 def _configuration(

@@ -13,6 +13,7 @@ from pipeline.kernels import (
     k10_warptiled,
     k11_double_buffered,
     k12_double_buffered_async,
+    k13_tensor_core,
 )
 from pipeline.kernels.kernel import Kernel
 
@@ -31,5 +32,6 @@ KERNELS: dict[str, Kernel] = {
         k10_warptiled,
         k11_double_buffered,
         k12_double_buffered_async,
+        k13_tensor_core,
     )
 }

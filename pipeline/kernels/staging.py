@@ -18,11 +18,14 @@ from pipeline.simt.memory import GlobalArray, SharedArray
 QUAD = 4
 
 
-def rounds_fit(threads: int, rows: int, cols: int) -> bool:
-    """Say whether ``threads`` 128-bit loads cover a (rows, cols) tile in rounds of whole rows."""
-    per_row = cols // QUAD
+def rounds_fit(threads: int, rows: int, cols: int, width: int = QUAD) -> bool:
+    """Say whether ``threads`` 128-bit loads cover a (rows, cols) tile in rounds of whole rows.
+
+    A load moves ``width`` elements.
+    """
+    per_row = cols // width
     rows_at_once = max(1, threads // max(1, per_row))
-    return cols % QUAD == 0 and threads == rows_at_once * per_row and rows % rows_at_once == 0
+    return cols % width == 0 and threads == rows_at_once * per_row and rows % rows_at_once == 0
 
 
 def in_steps(values: NDArray[Any], steps: int) -> NDArray[Any]:

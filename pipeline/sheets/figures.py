@@ -71,6 +71,13 @@ class Bandwidth(Figure):
     unit: Literal["byte/s"]
 
 
+class Flops(Figure):
+    """Floating-point operations per second."""
+
+    value: _Rate
+    unit: Literal["FLOP/s"]
+
+
 class PerClock(Figure):
     """Events per SM and clock, not always whole."""
 

@@ -20,7 +20,7 @@ class Access(NamedTuple):
     active : (1 or blocks, threads)
         Threads that take part.
     width
-        Consecutive elements per thread: 1, 2 or 4.
+        Consecutive elements per thread: 1, 2, 4, 8 or 16.
     same
         Whether every block touches the same elements of its own copy of an array.
     repeat, step

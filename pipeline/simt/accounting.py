@@ -70,6 +70,13 @@ class Accounting:
         self.counters["ffma_instr"] += warps * times
         self.counters["fma"] += lanes * times
 
+    def mma(self, warps: int, lanes: int, times: int, multiply_adds: int) -> None:
+        """Count ``times`` tensor-core instructions per warp, of ``multiply_adds`` each."""
+        self.issue(warps, lanes, times)
+        self.counters["mma_instr"] += warps * times
+        for name in ("fma", "mma_fma"):
+            self.counters[name] += warps * times * multiply_adds
+
     def barrier(self, blocks: int, warps: int, lanes: int) -> None:
         """Count one barrier of ``blocks`` blocks."""
         self.issue(warps, lanes)
@@ -149,11 +156,29 @@ class Accounting:
             ``LOAD`` or ``STORE`` of :mod:`pipeline.simt.hazards_fast`.
         """
         prefix = "lds" if kind == LOAD else "sts"
-        warps, lanes = self._shared_wavefronts(access, array, prefix)
+        warps, lanes, _ = self._shared_wavefronts(access, array, prefix)
         self.issue(warps, lanes)
         self.counters[f"{prefix}_instr"] += warps
         self.counters["smem_instr"] += warps
         self._check_warps(access, array, blocks, kind)
+
+    def matrix_load(self, access: Access, array: SharedArray, blocks: Blocks, lanes: int) -> None:
+        """Count a matrix load (ldmatrix), and check it as :meth:`shared_access` does.
+
+        Parameters
+        ----------
+        access, array
+            The rows that are read: one for each of a warp's first lanes.
+        blocks
+            Who reads.
+        lanes
+            Lanes that execute it, with or without a row to name.
+        """
+        warps, _, taken = self._shared_wavefronts(access, array, "lds", matrix=True)
+        self.issue(warps, lanes)
+        self.counters["ldmatrix_instr"] += warps
+        self.counters["ldmatrix_wavefronts"] += taken
+        self._check_warps(access, array, blocks, LOAD)
 
     def shared_atomic(self, access: Access, array: SharedArray, blocks: Blocks) -> None:
         """Count shared atomics; see :meth:`shared_access`."""
@@ -184,15 +209,16 @@ class Accounting:
         self._check_warps(access, array, blocks, COPY_LANDED)
 
     def _shared_wavefronts(
-        self, access: Access, array: SharedArray, prefix: str
-    ) -> tuple[int, int]:
-        """Count wavefronts; return warps and lanes of all repeats."""
+        self, access: Access, array: SharedArray, prefix: str, matrix: bool = False
+    ) -> tuple[int, int, int]:
+        """Count wavefronts; return warps, lanes and wavefronts of all repeats."""
         itemsize = array.flat.itemsize
-        warps, lanes, taken, ideal = self._costs.wavefronts(access, itemsize, prefix == "sts")
+        store = prefix == "sts"
+        warps, lanes, taken, ideal = self._costs.wavefronts(access, itemsize, store, matrix)
         self.counters[f"{prefix}_wavefronts"] += taken
         self.counters["smem_wavefronts"] += taken
         self.counters["ideal_smem_wavefronts"] += ideal
-        return warps, lanes
+        return warps, lanes, taken
 
     # ---------- hazards ----------
 

@@ -20,7 +20,7 @@ from pipeline.simt.memory import GlobalArray, SharedArray
 from pipeline.simt.source import source
 from pipeline.simt.unknown import Unknown
 
-WIDTHS = (1, 2, 4)
+WIDTHS = (1, 2, 4, 8, 16)
 MAX_BYTES = 16
 Index = Any
 
@@ -119,7 +119,7 @@ class Batch:
         if width not in WIDTHS or width * array.flat.itemsize > MAX_BYTES:
             raise LaunchError(
                 f"{source()}: width {width} of {array.flat.itemsize}-byte elements of "
-                f"{array.name}; allowed are widths 1, 2 and 4 with at most {MAX_BYTES} bytes"
+                f"{array.name}; allowed are widths 1, 2, 4, 8 and 16 with at most {MAX_BYTES} bytes"
             )
         if repeat < 1 or step < 1:
             raise LaunchError(f"{source()}: repeat {repeat}, step {step} must be at least 1")

@@ -19,10 +19,10 @@ from pipeline.simt.batch import Index
 from pipeline.simt.blocks import Triple
 from pipeline.simt.given import whole_number
 from pipeline.simt.hazards_fast import ATOMIC, LOAD, STORE
+from pipeline.simt.matrix_instructions import MatrixInstructions
 from pipeline.simt.memory import GlobalArray, SharedArray, element_type
 from pipeline.simt.source import source
 from pipeline.simt.values import Memory, per_thread
-from pipeline.simt.warp_instructions import WarpInstructions
 from pipeline.simt.whole import whole
 from pipeline.simt.wide import declared
 
@@ -37,10 +37,11 @@ COPY_BYTES = (4, 8, 16)
 """Bytes per thread that ``cp.async`` copies (PTX ISA, cp.async)."""
 
 
-class Block(WarpInstructions):
+class Block(MatrixInstructions):
     """What a kernel sees: the coordinates and branches of a :class:`Batch`, and the instructions.
 
-    Shuffles and votes are those of :class:`WarpInstructions`.
+    Shuffles and votes are those of :class:`WarpInstructions`, ``ldmatrix`` and ``mma`` those of
+    :class:`MatrixInstructions`.
     """
 
     def __init__(
@@ -156,7 +157,7 @@ class Block(WarpInstructions):
         index
             First element per thread; a multiple of ``width``.
         width
-            1, 2 or 4 consecutive elements per instruction, at most 16 bytes.
+            1, 2, 4, 8 or 16 consecutive elements per instruction, at most 16 bytes.
         repeat, step
             Issue ``repeat`` instructions, each ``step`` elements after the one before: an unrolled
             loop.

@@ -60,8 +60,14 @@ class Costs:
         )
         return count * (len(access.block) // rows)
 
-    def wavefronts(self, access: Access, itemsize: int, store: bool) -> list[int]:
-        """Return warps, lanes, wavefronts and ideal wavefronts of a shared access."""
+    def wavefronts(
+        self, access: Access, itemsize: int, store: bool, matrix: bool = False
+    ) -> list[int]:
+        """Return warps, lanes, wavefronts and ideal wavefronts of a shared access.
+
+        Of a ``matrix`` load every 8 x 8 matrix is a phase of its own, by either rule.
+        """
+        hardware = self._hardware and not matrix
 
         def count(const: int, rows: int) -> tuple[int, ...]:
             counted: tuple[int, ...] = banks_fast.wavefronts(
@@ -71,13 +77,15 @@ class Costs:
                 access.active,
                 itemsize,
                 access.width,
-                self._hardware,
+                hardware,
                 store,
                 rows,
             )
             return counted
 
-        return self._shared(access, itemsize, ("shared", itemsize, access.width, store), count)
+        return self._shared(
+            access, itemsize, ("shared", itemsize, access.width, store, hardware), count
+        )
 
     def atomic_wavefronts(self, access: Access, itemsize: int) -> list[int]:
         """Return warps, lanes and wavefronts of a shared atomic."""

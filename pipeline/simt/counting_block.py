@@ -39,6 +39,26 @@ class CountingBlock(Block):
     def _multiply_add(self, left: NDArray[Any], right: NDArray[Any], total: NDArray[Any]) -> None:
         """Do nothing: sums are unknown as the products are."""
 
+    def _is_per_thread(self, value: Any) -> bool:
+        """Let one row stand for all threads."""
+        return isinstance(value, Unknown) or super()._is_per_thread(value)
+
+    def _multiply_matrices(
+        self, left: NDArray[Any], right: NDArray[Any], total: NDArray[Any]
+    ) -> None:
+        """Do nothing, as for single products."""
+
+    def _read_matrices(
+        self,
+        array: SharedArray,
+        access: Access,
+        count: int,
+        transposed: bool,  # noqa: ARG002
+    ) -> NDArray[Any]:
+        """Check the access and return placeholders."""
+        self._check(array, access)
+        return Unknown.of((2 * count,), array.flat.dtype)
+
     def _registers(self, value: Any, dtype: Any) -> NDArray[Any]:
         """Stand for one row of values per thread."""
         if not isinstance(value, Unknown):

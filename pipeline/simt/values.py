@@ -16,8 +16,14 @@ from pipeline.simt.memory import GlobalArray, SharedArray, bits_of
 from pipeline.simt.source import source
 from pipeline.simt.unknown import Unknown
 from pipeline.simt.wide import declared
+from pipeline.tensor_core.ldmatrix import sources
+from pipeline.tensor_core.mma import mma
+from pipeline.tensor_core.shapes import MMA_SHAPES
 
 Memory = GlobalArray | SharedArray
+
+MMA = MMA_SHAPES["m16n8k16"]
+"""The shape that the simulated tensor core multiplies, in halves with sums in single precision."""
 
 
 class Values(Batch):
@@ -54,7 +60,37 @@ class Values(Batch):
             np.asarray(total).reshape(*threads, p, q),
         )
 
+    def _is_per_thread(self, value: Any) -> bool:
+        """Say whether a value has a row of its own for every thread."""
+        return bool(np.shape(value)[:2] == (self.n_blocks, self.n_threads))
+
+    def _multiply_matrices(
+        self, left: NDArray[Any], right: NDArray[Any], total: NDArray[Any]
+    ) -> None:
+        """Add the products of fragments of A and B to fragments of C."""
+        warps = (self.n_blocks, self.n_threads // WARP, WARP)
+        p, q = math.prod(left.shape[2:-1]), math.prod(right.shape[2:-1])
+        sums = np.asarray(total).reshape(*warps, p, q, -1)
+        product = mma(
+            MMA,
+            np.moveaxis(left.reshape(*warps, p, 1, -1), 2, -2),
+            np.moveaxis(right.reshape(*warps, 1, q, -1), 2, -2),
+            np.moveaxis(sums, 2, -2),
+        )
+        lit = self._mask.active[:, ::WARP, None, None, None, None]
+        np.copyto(sums, np.moveaxis(product, -2, 2), where=lit)
+
     # ---------- memory ----------
+
+    def _read_matrices(
+        self, array: SharedArray, access: Access, count: int, transposed: bool
+    ) -> NDArray[Any]:
+        """Move rows of 8 x 8 matrices to the lanes that hold their elements."""
+        rows = self._read(array, access).reshape(self.n_blocks, -1, WARP, access.width)
+        lane, element = sources(count, transposed)
+        return np.ascontiguousarray(rows[:, :, lane, element]).reshape(
+            self.n_blocks, self.n_threads, -1
+        )
 
     def _read(self, array: Memory, access: Access) -> Any:
         """Move values to registers."""

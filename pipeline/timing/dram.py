@@ -25,7 +25,7 @@ def dram_bytes(
     tile_n: ArrayLike,
     wave: ArrayLike,
     group: ArrayLike = 0,
-    element_bytes: int = FP32_BYTES,
+    element_bytes: ArrayLike = FP32_BYTES,
 ) -> NDArray[np.int64]:
     """Count the bytes that C[m, n] = A[m, k] B[k, n] moves between DRAM and the chip.
 
@@ -39,9 +39,9 @@ def dram_bytes(
     tile_m, tile_n, wave, group
         As in :func:`pipeline.timing.waves.grouped_waves`.
     element_bytes
-        Size of one element (B).
+        Size of one element of A or B (B); C has single precision.
 
-    All but the last are whole numbers or arrays of such that broadcast.
+    All are whole numbers or arrays of such that broadcast.
 
     Raises
     ------
@@ -53,19 +53,20 @@ def dram_bytes(
 
 
 def bytes_of(
-    waves: Waves, m: ArrayLike, n: ArrayLike, k: ArrayLike, element_bytes: int = FP32_BYTES
+    waves: Waves, m: ArrayLike, n: ArrayLike, k: ArrayLike, element_bytes: ArrayLike = FP32_BYTES
 ) -> NDArray[np.int64]:
     """Count the bytes of waves whose rows and columns are known; see :func:`dram_bytes`."""
-    m, n, k = (np.asarray(size, np.int64) for size in (m, n, k))
+    m, n, k, each = (np.asarray(size, np.int64) for size in (m, n, k, element_bytes))
     if (k < 1).any():
         raise ModelError(f"DRAM traffic: k = {k.min()}; sizes must be positive")
-    about = element_bytes * (1.0 * (waves.rows + waves.columns) * k + 1.0 * m * n)
+    about = 1.0 * each * (waves.rows + waves.columns) * k + 1.0 * FP32_BYTES * m * n
     if (about > LARGEST_BYTES).any():
         raise ModelError(
             f"DRAM traffic: about {about.max():.3g} bytes, allowed are at most "
             f"{LARGEST_BYTES:.3g}; choose smaller matrices"
         )
-    return element_bytes * ((waves.rows + waves.columns) * k + m * n)
+    traffic: NDArray[np.int64] = each * (waves.rows + waves.columns) * k + FP32_BYTES * m * n
+    return traffic
 
 
 def dram_bytes_square(
@@ -73,11 +74,20 @@ def dram_bytes_square(
     tile_m: NDArray[np.int64],
     tile_n: NDArray[np.int64],
     wave: NDArray[np.int64],
+    element_bytes: NDArray[np.int64],
 ) -> NDArray[np.float64]:
     """Apply ``dram_bytes`` to square matrices in row-major order; arrays that broadcast.
 
     Where ``wave`` is 0 no block can run and the traffic is NaN.
     """
     runs = np.asarray(wave) > 0
-    traffic = dram_bytes(n, n, n, tile_m=tile_m, tile_n=tile_n, wave=np.where(runs, wave, 1))
+    traffic = dram_bytes(
+        n,
+        n,
+        n,
+        tile_m=tile_m,
+        tile_n=tile_n,
+        wave=np.where(runs, wave, 1),
+        element_bytes=element_bytes,
+    )
     return np.where(runs, traffic, np.nan)

@@ -35,8 +35,9 @@ def predict(
         Counters at the sizes wanted. Where ``compulsory_bytes`` is among them, the kernels are no
         matrix products of the ladder, and it is their DRAM traffic.
     occupancy : (kernel, gpu)
-        ``blocks_per_sm``, and ``tile_m``, ``tile_n`` over (kernel). Kernels and GPUs that the other
-        two datasets do not have are ignored.
+        ``blocks_per_sm``, and over (kernel) ``tile_m``, ``tile_n`` and ``element_bytes`` (B; not
+        needed with ``compulsory_bytes``). Kernels and GPUs that the other two datasets do not have
+        are ignored.
     gpus : (gpu,)
         The rates that ``resources`` name, in SI units, and ``sm_count``.
     resources
@@ -46,7 +47,7 @@ def predict(
     -------
     (kernel, gpu, n, method)
         ``t_<id>`` per resource and ``t`` (s), ``bound``, ``gflops`` (GFLOP/s), ``dram_bytes`` (B),
-        ``arithmetic_intensity`` (FLOP/B). A kernel of which no block fits on an SM of a GPU has no
+        ``arithmetic_intensity`` (FLOP/B). A kernel of which no block runs on an SM of a GPU has no
         time there: its numbers are NaN and its bound is ``none``.
 
     Raises
@@ -100,6 +101,7 @@ def _dram_bytes(counts: xr.Dataset, occupancy: xr.Dataset, sm_count: xr.DataArra
         occupancy["tile_m"],
         occupancy["tile_n"],
         occupancy["blocks_per_sm"] * sm_count,
+        occupancy["element_bytes"],
         dask="parallelized",
         output_dtypes=[np.float64],
     )
@@ -120,7 +122,8 @@ def _check_inputs(
     counters = {name for one in resources for name in one.demand} - {"dram_bytes"}
     figures = {name for one in resources for name in one.rate}
     _require("counts", counts, {"fma"} | counters, ("kernel", "n", "method"))
-    _require("occupancy", occupancy, {"blocks_per_sm", "tile_m", "tile_n"}, ("kernel", "gpu"))
+    product = set() if "compulsory_bytes" in counts else {"tile_m", "tile_n", "element_bytes"}
+    _require("occupancy", occupancy, {"blocks_per_sm"} | product, ("kernel", "gpu"))
     _require("gpus", gpus, {"sm_count"} | figures, ("gpu",))
     for dimension, wanted, source in (("kernel", counts, "counts"), ("gpu", gpus, "gpus")):
         absent = sorted(set(wanted[dimension].values) - set(occupancy[dimension].values))

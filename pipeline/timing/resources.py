@@ -1,6 +1,6 @@
 """What a launch uses up, and how fast a GPU provides it.
 
-A resource is one entry of ``RESOURCES``. Another one (tensor cores, L2) is another entry: the
+A resource is one entry of ``RESOURCES``. Another one (L2, say) is another entry: the
 formula and everything after it stay as they are.
 """
 
@@ -25,7 +25,8 @@ class Resource:
     name
         What is used up, as shown to readers.
     demand
-        Counters (or ``dram_bytes``) that it sums, each with the units it takes per event.
+        Counters (or ``dram_bytes``) that it sums, each with the units it takes per event; events of
+        a counter that are among those of another are taken off.
     rate
         Figures of the GPU whose product is the units it provides per second.
     """
@@ -49,8 +50,12 @@ class Resource:
 # On a tie the resource that stands first is said to bind.
 RESOURCES = (
     Resource(
-        "fma", "FP32 multiply-adds", {"fma": 1}, ("sm_count", "fp32_lanes_per_sm", "clock_hz")
+        "fma",
+        "FP32 multiply-adds",
+        {"fma": 1, "mma_fma": -1},
+        ("sm_count", "fp32_lanes_per_sm", "clock_hz"),
     ),
+    Resource("tensor", "tensor-core multiply-adds", {"mma_fma": 2}, ("peak_tensor_fp16_flops",)),
     Resource(
         "issue",
         "warp instruction issue",

@@ -12,7 +12,7 @@ COUNTERS = {
     "threads": Variable("1", "threads launched", "launch__thread_count"),
     "warp_instr": Variable(
         "1",
-        "warp instructions: accesses, atomics, FFMA, shuffles, votes and barriers",
+        "warp instructions: accesses, atomics, FFMA, mma, shuffles, votes and barriers",
         "smsp__inst_executed.sum",
     ),
     "thread_instr": Variable(
@@ -30,8 +30,18 @@ COUNTERS = {
     ),
     "fma": Variable(
         "1",
-        "FP32 multiply-adds of all threads",
+        "multiply-adds of all threads: one per active lane of an FFMA, and those of tensor cores",
         "smsp__sass_thread_inst_executed_op_ffma_pred_on.sum",
+    ),
+    "mma_instr": Variable(
+        "1",
+        "tensor-core multiply warp instructions (mma.m16n8k16)",
+        "sm__inst_executed_pipe_tensor.sum",
+    ),
+    "mma_fma": Variable(
+        "1",
+        "multiply-adds of tensor cores, 2048 per warp and mma.m16n8k16; they are among fma",
+        "sm__ops_path_tensor_src_fp16_dst_fp32.sum",
     ),
     "gld_instr": Variable(
         "1", "global load warp instructions", "smsp__sass_inst_executed_op_global_ld.sum"
@@ -93,6 +103,17 @@ COUNTERS = {
         "1",
         "shared-memory wavefronts of stores, bank conflicts included",
         "l1tex__data_pipe_lsu_wavefronts_mem_shared_op_st.sum",
+    ),
+    "ldmatrix_instr": Variable(
+        "1",
+        "matrix load warp instructions (ldmatrix); their wavefronts count as loads",
+        "smsp__inst_executed_op_ldsm.sum",
+    ),
+    "ldmatrix_wavefronts": Variable(
+        "1",
+        "shared-memory wavefronts of ldmatrix, bank conflicts included; they are among "
+        "lds_wavefronts",
+        "smsp__sass_l1tex_data_pipe_lsu_wavefronts_mem_shared_op_ldsm.sum",
     ),
     "ideal_smem_wavefronts": Variable(
         "1",

@@ -7,6 +7,10 @@ FIGURES = {
     "sm_count": Variable("1", "streaming multiprocessors (SM)"),
     "fp32_lanes_per_sm": Variable("1", "FP32 lanes per SM: multiply-adds per clock"),
     "clock_hz": Variable("Hz", "SM clock under boost"),
+    "peak_tensor_fp16_flops": Variable(
+        "FLOP/s",
+        "peak dense rate of tensor cores, FP16 with FP32 accumulation, two FLOP per multiply-add",
+    ),
     "dram_bandwidth": Variable("byte/s", "DRAM bandwidth"),
     "l2_bytes": Variable("byte", "L2 cache"),
     "warp_size": Variable("1", "threads per warp"),

@@ -33,7 +33,8 @@ PARAMETERS = {
     "large_n": 4096,
 }
 
-# id: label, threads, tile_m, tile_n, shared B, registers, multiple of m, n and k
+# id: label, threads, tile_m, tile_n, shared B, registers, multiple of m, n and k; A and B are of 4
+# bytes an element and any GPU will do, but for those in ELEMENT_BYTES and CAPABILITY_MIN
 LADDER = {
     "k01_naive": ("naive", 1024, 32, 32, 0, 32, 1, 1, 1),
     "k02_coalesced": ("coalesced", 1024, 32, 32, 0, 32, 1, 1, 1),
@@ -47,18 +48,21 @@ LADDER = {
     "k10_warptiled": ("warp tiling", 128, 128, 128, 16384, 168, 128, 128, 16),
     "k11_double_buffered": ("double buffering", 256, 128, 256, 49152, 176, 128, 256, 16),
     "k12_double_buffered_async": ("async copies", 128, 128, 128, 32768, 192, 128, 128, 16),
+    "k13_tensor_core": ("tensor cores", 128, 128, 128, 32768, 168, 128, 128, 64),
 }
+ELEMENT_BYTES = {"k13_tensor_core": 2}
+CAPABILITY_MIN = {"k13_tensor_core": 80}
 FACTS = (
     "threads_per_block", "tile_m", "tile_n", "smem_bytes", "registers_per_thread",
     "multiple_m", "multiple_n", "multiple_k",
 )  # fmt: skip
-ERRORS = (2.1e-5, 2.1e-5, 2.1e-5, 2.1e-5, 2.1e-5, *[2.4e-5] * 7)
+ERRORS = (2.1e-5, 2.1e-5, 2.1e-5, 2.1e-5, 2.1e-5, *[2.4e-5] * 8)
 
-# id: name, capability, SMs, lanes, Hz, B/s, L2 MiB, shared KiB per SM, warps, blocks
+# id: name, capability, SMs, lanes, Hz, B/s, L2 MiB, shared KiB per SM, warps, blocks, tensor FLOP/s
 CARDS = {
-    "rtx_a6000": ("RTX A6000", "8.6", 84, 128, 1.80e9, 768e9, 6, 100, 48, 16),
-    "a100_sxm_40gb": ("A100 SXM 40 GB", "8.0", 108, 64, 1.41e9, 1.555e12, 40, 164, 64, 32),
-    "h100_sxm": ("H100 SXM", "9.0", 132, 128, 1.98e9, 3.35e12, 50, 228, 64, 32),
+    "rtx_a6000": ("RTX A6000", "8.6", 84, 128, 1.80e9, 768e9, 6, 100, 48, 16, 154.8e12),
+    "a100_sxm_40gb": ("A100 SXM 40 GB", "8.0", 108, 64, 1.41e9, 1.555e12, 40, 164, 64, 32, 312e12),
+    "h100_sxm": ("H100 SXM", "9.0", 132, 128, 1.98e9, 3.35e12, 50, 228, 64, 32, 989.4e12),
 }
 # kernel: published GFLOP/s on the three cards
 PUBLISHED = {
@@ -105,6 +109,7 @@ def gpus():
         "max_warps_per_sm": columns[8],
         "max_threads_per_sm": [32 * warps for warps in columns[8]],
         "max_blocks_per_sm": columns[9],
+        "peak_tensor_fp16_flops": columns[10],
     }
     same = {
         "warp_size": 32, "max_threads_per_block": 1024, "registers_per_sm": 65536,
@@ -135,6 +140,9 @@ def launches():
     columns = list(zip(*LADDER.values(), strict=True))[1:]
     facts = {
         name: ("kernel", np.array(values)) for name, values in zip(FACTS, columns, strict=True)
+    } | {
+        "element_bytes": ("kernel", [ELEMENT_BYTES.get(kernel, 4) for kernel in LADDER]),
+        "capability_min": ("kernel", [CAPABILITY_MIN.get(kernel, 0) for kernel in LADDER]),
     }
     return labelled(xr.Dataset(facts, coords=ladder_coordinates()))
 
@@ -149,8 +157,9 @@ def occupancy():
 def _polynomials():
     """Coefficients of n cubed and n squared of every counter, from two sizes: (kernel, counter)."""
     counted = pd.read_csv(REFERENCE, comment="#").set_index(["kernel", "n"])
-    # The kernels that the lecture counted copy nothing asynchronously.
-    table = counted.assign(ldgsts_instr=0)
+    # The kernels that the lecture counted copy nothing asynchronously, and use no tensor cores.
+    later = ("ldgsts_instr", "ldmatrix_instr", "ldmatrix_wavefronts", "mma_instr", "mma_fma")
+    table = counted.assign(**dict.fromkeys(later, 0))
     small, large = (table.xs(n, level="n") for n in (128, 256))
     beyond = [kernel for kernel in LADDER if kernel not in small.index]
     parts = [_cubics(small, large, 128), _cubics(*_counted(beyond, small.columns), 256)]
@@ -236,9 +245,10 @@ def predictions():
     cycles = cards.sm_count * cards.clock_hz
     # Blocks of a wave as a square of tiles: near enough to the traffic for a picture.
     side = np.sqrt(resident.blocks_per_sm * cards.sm_count).clip(max=n / resident.tile_m)
-    traffic = 4 * (2 * n**3 / (side * resident.tile_m) + n**2)
+    traffic = 2 * resident.element_bytes * n**3 / (side * resident.tile_m) + 4 * n**2
     times = {
-        "fma": counted.fma / (cards.fp32_lanes_per_sm * cycles),
+        "fma": (counted.fma - counted.mma_fma) / (cards.fp32_lanes_per_sm * cycles),
+        "tensor": 2 * counted.mma_fma / cards.peak_tensor_fp16_flops,
         "issue": counted.warp_instr / (4 * cycles),
         "l1": (counted.gld_lines + counted.gst_lines) / cycles,
         "smem": (counted.lds_wavefronts + counted.sts_wavefronts) / cycles,

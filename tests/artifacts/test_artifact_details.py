@@ -1,18 +1,22 @@
 from itertools import pairwise
 
+import numpy as np
 import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from matplotlib.figure import Figure
 
 from pipeline.artifacts import ladder, style
 from pipeline.artifacts.lecture10 import (
+    across_gpus,
     bottlenecks,
     counters,
     counters_measured,
     gpus,
     occupancy,
     per_fma,
+    roofline,
     validation,
 )
 from pipeline.counting.nsight import METRICS
@@ -172,6 +176,39 @@ def test_validation__says_plainly_how_far_off_it_is():
         fixtures.validation(), fixtures.gpus().sel(gpu=["h100_sxm"]), "h100_sxm"
     )
     assert "RTX" not in other["by_gpu"]
+
+
+def test_across_gpus__a_kernel_that_does_not_run_is_named_and_has_its_column():
+    stores = fixtures.predictions(), fixtures.gpus(), fixtures.measured()
+    stores[0]["gflops"].loc["k13_tensor_core", "a100_sxm_40gb"] = np.nan
+    facts = across_gpus.facts(*stores, 4096)
+    assert facts["absent"] == "k13 tensor cores does not run on A100 SXM 40 GB. "
+    assert {facts["lowest_gpu"], facts["highest_gpu"]} == {"RTX A6000", "H100 SXM"}
+    figure = Figure()
+    across_gpus.draw(across_gpus.drawn(*stores, 4096), figure)
+    for axes in figure.axes:
+        marked = [text.get_text() for text in axes.texts]
+        assert marked == ["does not run"] * (axes.get_title() == "A100 SXM 40 GB")
+        assert axes.get_xlim()[1] > len(fixtures.LADDER) - 1
+
+
+def test_across_gpus__shares_are_of_the_peak_that_a_kernel_uses():
+    table = across_gpus.table(fixtures.predictions(), fixtures.gpus(), fixtures.measured(), 4096)
+    tensor = table["kernel"] == "k13_tensor_core"
+    peak = table["tensor_gflops"].where(tensor, table["peak_gflops"])
+    assert (table["share_of_peak"] == table["predicted_gflops"] / peak).all()
+    first = fixtures.predictions().isel(kernel=slice(12))
+    facts = across_gpus.facts(first, fixtures.gpus(), fixtures.measured(), 4096)
+    assert (facts["peak"], facts["absent"]) == ("FP32", "")
+
+
+def test_roofline__the_tensor_roof_is_there_for_kernels_that_use_it():
+    others = fixtures.gpus(), fixtures.measured(), 4096, fixtures.PARAMETERS["shown_gpus"]
+    for last, roofs in ((13, {"FP32", "tensor"}), (12, {"FP32"})):
+        predictions = fixtures.predictions().isel(kernel=slice(last))
+        drawn = roofline.drawn(predictions, *others)
+        assert set(drawn.loc[drawn["kernel"].isna(), "roof"]) == roofs
+        assert ("k13" in roofline.facts(predictions, *others)["on_tensor_cores"]) == (last == 13)
 
 
 def test_counters_measured__orders_metrics_as_they_are_explained():

@@ -148,7 +148,7 @@ def test_caption__names_kernels_that_fit_on_no_gpu():
     occupancy["blocks_per_sm"].loc["transpose_tiled"] = 0
     occupancy["limited_by"].loc["transpose_tiled"] = "shared"
     assert caption(occupancy=occupancy).endswith(
-        " transpose_tiled fits on no GPU: a block takes 327680 bytes of shared memory, at most "
+        " transpose_tiled runs on no GPU: a block takes 327680 bytes of shared memory, at most "
         "232448 are allowed."
     )
 

@@ -20,7 +20,7 @@ from pipeline.compiled.listing import Line, Listing
 from pipeline.compiled.operands import operand
 from pipeline.errors import MachineCodeError
 from pipeline.kernels.registry import KERNELS
-from pipeline.listing_files import ARCHITECTURES, read_listing, twin_listing
+from pipeline.listing_files import architectures_of, read_listing, twin_listing
 
 FACTS = Facts(8, 0, 0, 0, 0, 0x160, ())
 
@@ -146,8 +146,10 @@ def test_decode__call_to_a_function_outside_is_refused():
         decoded("CALL.REL.NOINC `(vprintf)")
 
 
-@pytest.mark.parametrize("architecture", ARCHITECTURES)
-@pytest.mark.parametrize("kernel", KERNELS)
+@pytest.mark.parametrize(
+    ("kernel", "architecture"),
+    [(kernel, architecture) for kernel in KERNELS for architecture in architectures_of(kernel)],
+)
 def test_twins__decode(kernel, architecture):
     one = read_listing(twin_listing(kernel, architecture))
     program = decode(one)

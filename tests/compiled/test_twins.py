@@ -9,6 +9,7 @@ import pytest
 from pipeline.compiled.count import count
 from pipeline.compiled.decode import decode
 from pipeline.compiled.launch import Space, execute, prepare
+from pipeline.kernels.matmul import counts
 from pipeline.kernels.registry import KERNELS
 from pipeline.listing_files import read_listing, read_twin
 
@@ -24,16 +25,20 @@ def launch(kernel, architecture, m, n, k, arrays):
     return prepare(read_twin(kernel, architecture), grid, tile.block, (*arrays, m, n, k))
 
 
-def sizes(m, n, k):
-    return Space(4 * m * k), Space(4 * k * n), Space(4 * m * n)
+def sizes(kernel, m, n, k):
+    each = np.dtype(KERNELS[kernel].element).itemsize
+    return Space(each * m * k), Space(each * k * n), Space(4 * m * n)
 
 
 def multiplied(kernel, architecture, m, n, k):
     random = np.random.default_rng(7)
-    a, b = (random.standard_normal(shape, dtype=np.float32) for shape in ((m, k), (k, n)))
+    a, b = (
+        random.standard_normal(shape, dtype=np.float32).astype(KERNELS[kernel].element)
+        for shape in ((m, k), (k, n))
+    )
     c = np.full((m, n), np.nan, np.float32)
     totals = execute(launch(kernel, architecture, m, n, k, (a, b, c)))
-    return totals, np.abs(c - a.astype(float) @ b).max()
+    return totals, np.abs(c - a.astype(float) @ b.astype(float)).max()
 
 
 def shapes(kernel):
@@ -59,11 +64,22 @@ def test_twin__multiplies_on_other_architectures(kernel, architecture):
     assert error < 1e-4
 
 
+@pytest.mark.parametrize("architecture", ["sm_80", "sm_86", "sm_89"])
+def test_tensor_cores__memory_and_products_are_those_of_the_simulator(architecture):
+    kernel, shape = "k13_tensor_core", (256, 128, 192)
+    made = count(launch(kernel, architecture, *shape, sizes(kernel, *shape))).counters()
+    simulated = dict(counts(KERNELS[kernel], *shape).counters)
+    # Compiled code also computes addresses and loops.
+    for name in ("warp_instr", "thread_instr"):
+        assert made.pop(name) > simulated.pop(name)
+    assert made == {name: simulated[name] for name in made}
+
+
 @pytest.mark.parametrize("kernel", KERNELS)
 def test_count__equals_what_execution_counts(kernel):
     for shape in shapes(kernel):
         ran, _ = multiplied(kernel, "sm_80", *shape)
-        counted = count(launch(kernel, "sm_80", *shape, sizes(*shape)))
+        counted = count(launch(kernel, "sm_80", *shape, sizes(kernel, *shape)))
         np.testing.assert_array_equal(counted.executed, ran.executed)
         np.testing.assert_array_equal(counted.accesses, ran.accesses)
         assert counted.counters() == ran.counters()
@@ -72,7 +88,7 @@ def test_count__equals_what_execution_counts(kernel):
 def test_count__equals_execution_where_turns_and_blocks_are_left_out():
     for kernel, shape in (("k01_naive", (200, 100, 301)), ("k04_blocktile_1d", (192, 128, 256))):
         ran, _ = multiplied(kernel, "sm_80", *shape)
-        counted = count(launch(kernel, "sm_80", *shape, sizes(*shape)))
+        counted = count(launch(kernel, "sm_80", *shape, sizes(kernel, *shape)))
         np.testing.assert_array_equal(counted.accesses, ran.accesses)
         assert counted.counters() == ran.counters()
 
@@ -87,9 +103,9 @@ def like_measured(kernel, n):
     """A launch tiled as the measured one. The compiler makes of the last what its source says, so
     it is a kernel that updates C, as the measured one does."""
     if kernel != "k05_blocktile_2d":
-        return launch(kernel, "sm_80", n, n, n, sizes(n, n, n))
+        return launch(kernel, "sm_80", n, n, n, sizes(kernel, n, n, n))
     program = decode(read_listing(HERE / "listings" / "gemm_update_sm_80.sass"))
-    a, b, c = sizes(n, n, n)
+    a, b, c = sizes(kernel, n, n, n)
     return prepare(program, (n // 128, n // 128), 256, (n, n, n, 1.0, a, b, 0.5, c))
 
 
@@ -115,7 +131,7 @@ def test_instructions__per_opcode_are_those_of_the_golden_file(request):
     for kernel in KERNELS:
         for architecture in ("sm_80", "sm_86", "sm_89"):
             shape = shapes(kernel)[0]
-            totals = count(launch(kernel, architecture, *shape, sizes(*shape)))
+            totals = count(launch(kernel, architecture, *shape, sizes(kernel, *shape)))
             lines += [
                 f"{kernel},{architecture},{opcode},{executed}"
                 for opcode, executed in totals.by_opcode().items()

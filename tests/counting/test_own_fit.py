@@ -31,17 +31,22 @@ def test_unfit__says_nothing_of_kernels_that_fit():
     [
         (
             {"smem_bytes": 327_680},
-            "fits on no GPU: a block takes 327680 bytes of shared memory, at most 232448 are",
+            "runs on no GPU: a block takes 327680 bytes of shared memory, at most 232448 are",
         ),
         (
             {"threads_per_block": 1024, "registers_per_thread": 255},
-            "fits on no GPU: a block of 1024 threads takes 255 registers for each, and may hold "
+            "runs on no GPU: a block of 1024 threads takes 255 registers for each, and may hold "
             "65536 in all",
         ),
         (
             {"smem_bytes": 120_000},
-            "does not fit on rtx_a6000: a block takes 120000 bytes of shared memory, at most 10137",
+            "does not run on rtx_a6000: a block takes 120000 bytes of shared memory, at most 10137",
         ),
+        (
+            {"capability_min": 90},
+            "does not run on rtx_a6000: its instructions need compute capability 9.0",
+        ),
+        ({"capability_min": 100}, "runs on no GPU: its instructions need compute capability 10.0"),
     ],
 )
 def test_unfit__names_the_limit(facts, text):

@@ -10,6 +10,7 @@ from pipeline.counting.extrapolate import extrapolate
 from pipeline.counting.own_check import Functions, check, compare, draw_inputs
 from pipeline.counting.own_kernels import gather, own_launches, simulate_own, verdict
 from pipeline.errors import KernelError, LaunchError
+from pipeline.kernels.launches import FACTS
 from pipeline.kernels.own_kernel import OwnKernel
 from pipeline.user_file import blame
 from pipeline.vocab.counters import COUNTERS
@@ -382,19 +383,31 @@ def test_gather__nothing_that_passed_is_an_error():
         gather([simulated(specification=lambda x: x)], {"mine": "Mine"})
 
 
+DECLARED = {
+    "mine": {"kernel_number": 1, "kernel_label": "x"} | dict.fromkeys(FACTS, 256),
+}
+
+
 def test_own_launches__take_shared_memory_from_the_run():
     def kernel(blk, x, out, n):
         blk.shared("tile", 100)
         double(blk, x, out, n)
 
     counts = gather([simulated(kernel)], {"mine": "Mine"})
-    facts = dict.fromkeys(
-        ("tile_m", "tile_n", "multiple_m", "multiple_n", "multiple_k", "registers_per_thread"), 32
-    )
-    declared = {
-        "mine": {"kernel_number": 1, "kernel_label": "x", "threads_per_block": 256, **facts}
-    }
-    assert own_launches(counts, declared | {"failed": {}})["smem_bytes"].item() == 400
+    assert own_launches(counts, DECLARED | {"failed": {}})["smem_bytes"].item() == 400
+
+
+def test_own_launches__need_the_compute_capability_of_their_instructions():
+    def kernel(blk, x, out, n):
+        tile = blk.shared("tile", 256, "f2")
+        blk.sstore(tile, blk.tid, 0)
+        blk.sync()
+        blk.ldmatrix(tile, blk.lane % 8 * 8)
+        double(blk, x, out, n)
+
+    for body, capability in ((double, 0), (kernel, 75)):
+        counts = gather([simulated(body)], {"mine": "Mine"})
+        assert own_launches(counts, DECLARED)["capability_min"].item() == capability
 
 
 def test_simulate__a_kernel_that_does_not_take_the_held_out_size_holds_out_its_largest():

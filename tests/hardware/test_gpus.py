@@ -35,8 +35,17 @@ def test_gpus__peak_counts_a_multiply_add_as_two(dataset: xr.Dataset) -> None:
     np.testing.assert_allclose(peak / 1e12, [38.7072, 19.49184, 66.908160], rtol=1e-12)
 
 
+@pytest.mark.parametrize("gpu", sorted(path.stem for path in (DATA / "gpus").glob("*.yaml")))
+def test_gpus__the_tensor_peak_is_a_power_of_two_of_multiply_adds_per_clock(gpu: str) -> None:
+    one = gpus(load_sheets(DATA / "gpus", [gpu])).isel(gpu=0)
+    per_clock = one["peak_tensor_fp16_flops"] / (2 * one["sm_count"] * one["clock_hz"])
+    steps = np.log2(float(per_clock))
+    # Tensor clocks are up to a tenth lower than those of the sheet.
+    assert abs(steps - round(steps)) < 0.16, float(per_clock)
+
+
 def test_gpus__counts_are_integers_and_rates_are_not(dataset: xr.Dataset) -> None:
-    rates = {"clock_hz", "dram_bandwidth", "peak_fp32_flops"}
+    rates = {"clock_hz", "dram_bandwidth", "peak_fp32_flops", "peak_tensor_fp16_flops"}
     rates |= {"issue_per_clk", "l1_lines_per_clk", "smem_wavefronts_per_clk", *LAUNCH_FIGURES}
     for name, variable in dataset.data_vars.items():
         assert variable.dtype == (np.float64 if name in rates else np.int64), name

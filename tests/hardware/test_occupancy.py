@@ -314,6 +314,8 @@ def launches() -> xr.Dataset:
             "smem_bytes": ("kernel", [0, 8192]),
             "tile_m": ("kernel", [32, 128]),
             "tile_n": ("kernel", [32, 128]),
+            "element_bytes": ("kernel", [4, 4]),
+            "capability_min": ("kernel", [0, 0]),
             "multiple_m": ("kernel", [1, 128]),
             "multiple_n": ("kernel", [1, 128]),
             "multiple_k": ("kernel", [1, 8]),
@@ -339,7 +341,7 @@ def test_ladder_occupancy__holds_kernels_by_gpus_with_the_launch_facts(
     assert set(result.data_vars) == {
         *("blocks_per_sm", "warps_per_sm", "occupancy", "limited_by"),
         *("threads_per_block", "registers_per_thread", "smem_bytes", "tile_m", "tile_n"),
-        *("multiple_m", "multiple_n", "multiple_k"),
+        *("multiple_m", "multiple_n", "multiple_k", "element_bytes", "capability_min"),
     }
     assert set(result.coords) == {"kernel", "kernel_number", "kernel_label", "gpu", "gpu_name"}
     assert result["threads_per_block"].dims == ("kernel",)
@@ -357,6 +359,28 @@ def test_ladder_occupancy__does_not_change_with_figures_it_does_not_read(
     xr.testing.assert_identical(
         ladder_occupancy(launches, GPUS), ladder_occupancy(launches, subset)
     )
+
+
+def test_ladder_occupancy__a_gpu_without_the_instructions_holds_no_block(
+    launches: xr.Dataset,
+) -> None:
+    gpus = GPUS.sel(gpu=["t4", "a100_sxm_40gb", "rtx_a6000", "b200"])  # 7.5, 8.0, 8.6, 10.0
+    launches["capability_min"] = ("kernel", [86, 75])
+    result, free = (
+        ladder_occupancy(given, gpus)
+        for given in (launches, launches.assign(capability_min=0 * launches["capability_min"]))
+    )
+    lacking = result["limited_by"] == "capability"
+    assert lacking.to_numpy().tolist() == [[True, True, False, False], [False] * 4]
+    for name in ("blocks_per_sm", "warps_per_sm", "occupancy"):
+        assert (result[name].where(lacking, 0) == 0).all()
+        xr.testing.assert_equal(result[name].where(~lacking), free[name].where(~lacking))
+        assert result[name].dtype == free[name].dtype
+
+
+def test_ladder_occupancy__needs_compute_capabilities(launches: xr.Dataset) -> None:
+    with pytest.raises(ModelError, match="lacks compute_capability"):
+        ladder_occupancy(launches, GPUS.drop_vars("compute_capability"))
 
 
 def test_ladder_occupancy__missing_launch_facts_are_named(launches: xr.Dataset) -> None:

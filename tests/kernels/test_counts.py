@@ -1,12 +1,15 @@
 """Counting without values, held against the full simulation in every counter."""
 
+from typing import get_args
+
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given, reject, settings
 from hypothesis import strategies as st
 
 from pipeline.errors import LaunchError, ModelError
 from pipeline.kernels import k03_smem, k12_double_buffered_async
+from pipeline.kernels.half_tiles import LayoutName
 from pipeline.kernels.matmul import counts, multiply
 from pipeline.kernels.registry import KERNELS
 from pipeline.simt.hazards import IN_FLIGHT
@@ -29,6 +32,7 @@ SMALL_TILES = {
         "bm": 32, "bn": 16, "bk": 16, "wm": 32, "wn": 16, "wniter": 1, "tm": 4, "tn": 4,
         "threads": 32,
     },
+    "k13_tensor_core": {"bm": 16, "bn": 16, "bk": 16, "wm": 16, "wn": 16},
 }  # fmt: skip
 
 
@@ -67,6 +71,42 @@ def test_counts__equal_the_simulation_where_rows_are_no_whole_lines(name, times)
     options = kernel.options(**SMALL_TILES[name])
     multiple = kernel.launch(options).multiple
     check(kernel, options, *(step * count for step, count in zip(multiple, times, strict=True)))
+
+
+@given(
+    warps=st.tuples(st.integers(1, 3), st.integers(1, 2)),
+    tile=st.tuples(*[st.sampled_from([16, 32, 48])] * 2, st.sampled_from([16, 32, 48, 64])),
+    layout=st.sampled_from(get_args(LayoutName)),
+    drop_sync=st.sampled_from(["none", "first", "second"]),
+    times=st.tuples(*[st.integers(1, 2)] * 3),
+    rule=st.sampled_from(["lecture", "hardware"]),
+)
+@settings(max_examples=40)
+def test_tensor_core__any_legal_tile_is_right_and_counted_as_simulated(
+    warps, tile, layout, drop_sync, times, rule
+):
+    kernel = KERNELS["k13_tensor_core"]
+    wm, wn, bk = tile
+    bm, bn = warps[0] * wm, warps[1] * wn
+    options = kernel.options(bm, bn, bk, wm, wn, layout, drop_sync)
+    try:
+        multiple = kernel.launch(options).multiple
+    except LaunchError:
+        reject()
+    m, n, k = (step * count for step, count in zip(multiple, times, strict=True))
+    rng = np.random.default_rng([m, n, k])
+    a, b = (rng.integers(-8, 9, shape).astype(np.float16) for shape in ((m, k), (k, n)))
+    c, full = multiply(kernel, a, b, options, rule=rule)
+    counted = counts(kernel, m, n, k, options, rule)
+    assert counted.counters == full.counters
+    assert counted.hazard_counts == full.hazard_counts
+    assert counted.smem_bytes == kernel.launch(options).smem_bytes
+    # Whole numbers: every sum is exact. The threads of a batch run in step, so that a barrier that
+    # is left out shows as a hazard and not in the result.
+    np.testing.assert_array_equal(c, a.astype(np.int64) @ b.astype(np.int64))
+    one_warp = warps == (1, 1)
+    missing = drop_sync == "first" or (drop_sync == "second" and k > bk)
+    assert bool(full.hazard_counts) == (missing and not one_warp)
 
 
 @pytest.mark.parametrize("rule", ["lecture", "hardware"])

@@ -32,11 +32,17 @@ LADDER = [
     "k10_warptiled",
     "k11_double_buffered",
     "k12_double_buffered_async",
+    "k13_tensor_core",
 ]
 ARCHITECTURES = ("80", "86", "90")
 
 # What a switch of a kernel means in its Python options.
-SWITCH_VALUES = {"none": 0, "first": 1, "second": 2}
+SWITCH_VALUES = {
+    "none": 0, "first": 1, "second": 2,
+    "plain": 0, "padded": 1, "xor_swizzle": 2,
+}  # fmt: skip
+
+CUDA_TYPES = {"float32": "float", "float16": "half"}
 
 # Options that say what a compiler makes of the source: CUDA has no switch for them.
 COMPILED = {"WIDE_LOADS"}
@@ -70,6 +76,11 @@ def option_defaults(kernel: str) -> dict[str, int]:
     }
 
 
+def element(kernel: str) -> str:
+    """Type of the elements of A and B in CUDA."""
+    return CUDA_TYPES[importlib.import_module(f"pipeline.kernels.{kernel}").KERNEL.element]
+
+
 def test_ladder__has_a_cuda_source_for_every_step():
     assert SOURCES == LADDER
 
@@ -97,10 +108,11 @@ def test_source__defines_every_number_so_that_it_can_be_changed(kernel):
 @pytest.mark.parametrize("kernel", SOURCES)
 def test_source__has_the_signature_of_the_ladder(kernel):
     flat = re.sub(r"\s+", " ", text(kernel))
+    kind = element(kernel)
     pattern = (
         r'extern "C" __global__ void (__launch_bounds__\(THREADS\) )?'
         + kernel
-        + r"\(const float\* A, const float\* B, float\* C, int M, int N, int K\) \{"
+        + rf"\(const {kind}\* A, const {kind}\* B, float\* C, int M, int N, int K\) \{{"
     )
     assert re.search(pattern, flat)
 
@@ -143,16 +155,18 @@ def on_processor(kernel, folder, block, tile, shape, defines=()):
     """Largest error of C, run on the processor; NaN where an element was never written."""
     library = folder / f"{kernel}.so"
     command = ["g++", "-std=c++17", "-O1", "-shared", "-fPIC", "-x", "c++", f"-DKERNEL={kernel}"]
+    command += [f"-DELEMENT={element(kernel)}"]
     command += [f"-D{name}={value}" for name, value in dict(defines).items()]
     command += ["-I", str(HOST), "-include", str(HOST / "cuda_host.hpp"), "-o", str(library)]
     subprocess.run([*command, str(FOLDER / f"{kernel}.cu")], check=True)
     m, n, k = shape
     random = np.random.default_rng(7)
-    a = random.standard_normal((m, k), dtype=np.float32)
-    b = random.standard_normal((k, n), dtype=np.float32)
+    kind = importlib.import_module(f"pipeline.kernels.{kernel}").KERNEL.element
+    a = random.standard_normal((m, k), dtype=np.float32).astype(kind)
+    b = random.standard_normal((k, n), dtype=np.float32).astype(kind)
     c = np.full((m, n), np.nan, dtype=np.float32)
     grid = (ctypes.c_uint * 2)(-(-m // tile[0]), -(-n // tile[1]))
-    pointers = [array.ctypes.data_as(ctypes.POINTER(ctypes.c_float)) for array in (a, b, c)]
+    pointers = [array.ctypes.data_as(ctypes.c_void_p) for array in (a, b, c)]
     launched = ctypes.CDLL(str(library)).launch(
         *pointers, m, n, k, grid, (ctypes.c_uint * 3)(*block)
     )
@@ -205,6 +219,16 @@ RUNS = {
     "k11, even": ("k11_double_buffered", (256, 1, 1), (128, 256), (128, 512, 64), {}),
     "k11, one": ("k11_double_buffered", (256, 1, 1), (128, 256), (128, 256, 16), {}),
     "k12": ("k12_double_buffered_async", (128, 1, 1), (128, 128), (256, 384, 48), {}),
+    "k13": ("k13_tensor_core", (128, 1, 1), (128, 128), (256, 384, 192), {}),
+    "k13 plain": ("k13_tensor_core", (128, 1, 1), (128, 128), (128, 256, 64), {"LAYOUT": 0}),
+    "k13 padded": ("k13_tensor_core", (128, 1, 1), (128, 128), (128, 256, 64), {"LAYOUT": 1}),
+    "k13 of 32": (
+        "k13_tensor_core",
+        (64, 1, 1),
+        (64, 32),
+        (128, 96, 96),
+        {"BM": 64, "BN": 32, "BK": 32, "WM": 32, "WN": 32},
+    ),
 }
 
 
@@ -222,7 +246,13 @@ def test_runs__cover_the_ladder():
 @needs_cxx
 @pytest.mark.parametrize(
     ("run", "defines"),
-    [("k03", {"DROP_SYNC": 1}), ("k03", {"DROP_SYNC": 2}), ("k12", {"DROP_WAIT": 1})],
+    [
+        ("k03", {"DROP_SYNC": 1}),
+        ("k03", {"DROP_SYNC": 2}),
+        ("k12", {"DROP_WAIT": 1}),
+        ("k13", {"DROP_SYNC": 1}),
+        ("k13", {"DROP_SYNC": 2}),
+    ],
 )
 def test_kernel__is_wrong_without_its_barrier_or_wait(run, defines, tmp_path):
     kernel, block, tile, shape, _ = RUNS[run]

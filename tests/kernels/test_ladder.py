@@ -9,11 +9,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pipeline.errors import LaunchError
-from pipeline.kernels import k03_smem, k05_blocktile_2d
+from pipeline.kernels import k03_smem, k05_blocktile_2d, k13_tensor_core
 from pipeline.kernels.launches import FACTS, launch_facts, launches
-from pipeline.kernels.matmul import misfit, multiply
+from pipeline.kernels.matmul import counts, misfit, multiply
 from pipeline.kernels.registry import KERNELS
 from pipeline.simt import hazards
+from pipeline.simt.matrix_instructions import needed_capability
 
 LADDER = list(KERNELS.values())
 REFERENCE = Path(__file__).parents[1] / "data" / "reference_counters.csv"
@@ -29,9 +30,9 @@ def factors(m, n, k):
 
 
 def check_product(kernel, options, m, n, k):
-    a, b = factors(m, n, k)
+    a, b = (factor.astype(kernel.element) for factor in factors(m, n, k))
     c, launched = multiply(kernel, a, b, options)
-    np.testing.assert_allclose(c, a.astype(np.float64) @ b, atol=1e-3)
+    np.testing.assert_allclose(c, a.astype(np.float64) @ b.astype(np.float64), atol=1e-3)
     assert launched.counters["race_count"] == 0
     assert not launched.hazards
     return launched.counters
@@ -85,6 +86,8 @@ def test_product__of_any_shape(name, m, n, k):
         ("k05_blocktile_2d", {"bm": 64, "bn": 32, "bk": 16, "tm": 4, "tn": 2}),
         ("k05_blocktile_2d", {"bm": 64, "bn": 64, "tm": 8, "tn": 4, "vec_b": True}),
         ("k06_vectorized", {"bm": 64, "bn": 64, "bk": 16, "tm": 4, "tn": 8}),
+        ("k13_tensor_core", {"bm": 32, "bn": 64, "bk": 32, "wm": 16, "wn": 32}),
+        ("k13_tensor_core", {"bm": 48, "bn": 32, "bk": 16, "wm": 48, "wn": 32, "layout": "plain"}),
     ],
 )
 def test_product__with_other_tiles(name, options):
@@ -116,6 +119,39 @@ def test_dropped_barrier__makes_the_races_of_the_lecture(dropped, count, kind):
     assert first.other_warp >= 0
     assert first.warp != first.other_warp
     assert first.source.startswith("k03_smem.py:")
+
+
+@pytest.mark.parametrize(
+    ("bk", "layout", "wavefronts"),
+    [
+        # Rows of the tile of A: 128 bytes apart, all eight in the same banks; 64 bytes, four.
+        (64, "plain", (8 + 8) / 2),
+        (32, "plain", (4 + 8) / 2),
+        (64, "padded", 1),
+        (32, "padded", 1),
+        *((bk, "xor_swizzle", 1) for bk in (16, 32, 64, 128)),
+    ],
+)
+@pytest.mark.parametrize("rule", ["lecture", "hardware"])
+def test_layout__decides_the_conflicts_of_ldmatrix(bk, layout, wavefronts, rule):
+    kernel = KERNELS["k13_tensor_core"]
+    options = k13_tensor_core.Options(bk=bk, layout=layout)
+    counters = counts(kernel, 256, 128, 128, options, rule).counters
+    assert counters["ldmatrix_wavefronts"] == 4 * wavefronts * counters["ldmatrix_instr"]
+
+
+@pytest.mark.parametrize(("dropped", "kind"), [("first", hazards.RAW), ("second", hazards.WAR)])
+def test_tensor_core__needs_both_barriers(dropped, kind):
+    kernel = KERNELS["k13_tensor_core"]
+    a, b = factors(128, 128, 128)
+    _, launched = multiply(kernel, a, b, k13_tensor_core.Options(drop_sync=dropped))
+    assert set(launched.hazard_counts) == {kind}
+
+
+@pytest.mark.parametrize("kernel", LADDER, ids=lambda kernel: kernel.id)
+def test_launch__asks_for_the_compute_capability_of_what_is_counted(kernel):
+    counters = counts(kernel, *smallest(kernel)).counters
+    assert kernel.launch(kernel.options()).capability == needed_capability(counters)
 
 
 @pytest.mark.parametrize("kernel", LADDER, ids=lambda kernel: kernel.id)
@@ -150,6 +186,14 @@ def test_multiply__inner_sizes_must_agree():
         ("k05_blocktile_2d", {"tn": 2, "vec_b": True}, "multiple of 4"),
         ("k06_vectorized", {"tm": 6}, "multiple of 4"),
         ("k06_vectorized", {"bm": 256, "bn": 256, "tm": 4, "tn": 4}, "between 1 and 1024"),
+        ("k13_tensor_core", {"wm": 24}, "positive multiple of 16"),
+        ("k13_tensor_core", {"bk": 0}, "positive multiple of 16"),
+        ("k13_tensor_core", {"wm": 48}, "bm must be a multiple of wm"),
+        ("k13_tensor_core", {"wm": 16, "wn": 16}, "between 32 and 1024"),
+        ("k13_tensor_core", {"bk": 48, "bm": 96, "wm": 48}, "powers of two"),
+        ("k13_tensor_core", {"bk": 48, "layout": "padded"}, "rounds of whole rows"),
+        ("k13_tensor_core", {"layout": "swizzled"}, "plain, padded, xor_swizzle"),
+        ("k13_tensor_core", {"drop_sync": "third"}, "none, first or second"),
     ],
 )
 def test_launch__refuses_options_that_contradict(name, options, reason):

@@ -8,7 +8,7 @@ from tests.simt import hazard_oracle, oracle, warp_oracle
 from tests.simt.oracle import Lane
 from tests.strategies import SLOTS, Program, Step
 
-SIZE = (3 + 4 * 3 + SLOTS + 3 * 4) * 4
+SIZE = (3 + 4 * 3 + SLOTS + 3 * 4) * 16
 """Elements of each array that a program touches."""
 
 

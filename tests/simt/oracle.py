@@ -147,7 +147,7 @@ def shared_atomic(lanes: Iterable[Lane], itemsize: int = 4) -> dict[str, int]:
 
 def bytes_per_lane(itemsize: int, width: int) -> int:
     size = itemsize * width
-    if itemsize not in (1, 2, 4, 8) or width not in (1, 2, 4) or size > 16:
+    if itemsize not in (1, 2, 4, 8) or width not in (1, 2, 4, 8, 16) or size > 16:
         raise ValueError(f"no access moves {width} elements of {itemsize} bytes")
     return size
 

@@ -124,7 +124,7 @@ def test_ffma__refuses_accumulators_of_another_shape():
         (lambda blk: blk.tid * 2, 4, MisalignedError, "thread 1 .*multiple of 4"),
         (lambda blk: blk.tid * 0.5, 1, LaunchError, "an index is an integer"),
         (lambda blk: np.arange(7), 1, LaunchError, "expected .blocks, threads"),
-        (lambda blk: blk.tid, 3, LaunchError, "widths 1, 2 and 4"),
+        (lambda blk: blk.tid, 3, LaunchError, "widths 1, 2, 4, 8 and 16"),
     ],
 )
 @pytest.mark.parametrize("memory", ["global", "shared"])
@@ -331,7 +331,7 @@ def test_hazards__an_uninitialised_read_names_element_and_line():
 
 @pytest.mark.parametrize(
     ("itemsize", "width"),
-    [(size, width) for size in (1, 2, 4, 8) for width in (1, 2, 4) if size * width <= 16],
+    [(size, width) for size in (1, 2, 4, 8) for width in (1, 2, 4, 8, 16) if size * width <= 16],
 )
 def test_memory__takes_every_element_size_in_three_dimensions(itemsize, width):
     grid, block, dtype = (2, 1, 3), (3, 4, 5), f"u{itemsize}"

@@ -16,6 +16,7 @@ def gpus():
         "fp32_lanes_per_sm": [128, 128, 64],
         "clock_hz": [1.80e9, 1.98e9, 1.41e9],
         "dram_bandwidth": [768e9, 3.35e12, 1.555e12],
+        "peak_tensor_fp16_flops": [154.8e12, 989.4e12, 312e12],
         "issue_per_clk": [4, 4, 4],
         "l1_lines_per_clk": [1, 1, 1],
         "smem_wavefronts_per_clk": [1, 1, 1],
@@ -36,8 +37,8 @@ def counts():
     table = pd.read_csv(DATA / "reference_counters.csv", comment="#")
     base = table[table["n"] == 128].set_index("kernel").drop(columns="n")
     scaled = base.div(base["fma"], axis=0) * 4096.0**3
-    # The lecture's kernels have no atomics, and its implementation no counters of them.
-    scaled = scaled.assign(gatom_lines=0.0, satom_wavefronts=0.0)
+    # The lecture's kernels have no atomics and use no tensor cores.
+    scaled = scaled.assign(gatom_lines=0.0, satom_wavefronts=0.0, mma_fma=0.0)
     counters = xr.Dataset.from_dataframe(scaled).expand_dims(
         {"n": [4096], "method": ["per_fma"]}, axis=(1, 2)
     )
@@ -61,6 +62,7 @@ def occupancy(counts, gpus):
             "blocks_per_sm": (("kernel", "gpu"), blocks),
             "tile_m": ("kernel", tile),
             "tile_n": ("kernel", tile),
+            "element_bytes": ("kernel", [4] * len(tile)),
         },
         coords={"kernel": counts.kernel.to_numpy(), "gpu": gpus.gpu.to_numpy()},
     )

@@ -14,9 +14,12 @@ groups = st.integers(0, 6)
 
 
 def slow_bytes(m, n, k, tile_m, tile_n, wave, group, element_bytes):
-    """The definition: for each wave the set of matrix rows and columns that its blocks read."""
+    """The definition: for each wave the set of matrix rows and columns that its blocks read.
+
+    C has single precision.
+    """
     row, column = tile_order(-(-m // tile_m), -(-n // tile_n), group)
-    elements = m * n
+    read = 0
     for start in range(0, len(row), wave):
         rows = {
             i
@@ -28,8 +31,8 @@ def slow_bytes(m, n, k, tile_m, tile_n, wave, group, element_bytes):
             for tile in column[start : start + wave]
             for j in range(tile * tile_n, min((tile + 1) * tile_n, n))
         }
-        elements += (len(rows) + len(columns)) * k
-    return elements * element_bytes
+        read += (len(rows) + len(columns)) * k
+    return read * element_bytes + 4 * m * n
 
 
 @given(lengths, lengths, lengths, extents, extents, waves, groups, st.sampled_from([2, 4, 8]))
@@ -91,11 +94,15 @@ def test_dram_bytes__square_groups_touch_no_more_than_rows_do(group, bands, wide
 
 def test_dram_bytes_square__broadcasts_and_knows_when_nothing_runs():
     n = np.array([64, 100])[:, None]
-    wave = np.array([[0, 3, 5]])
-    traffic = dram_bytes_square(n, np.array(32), np.array(16), wave)
+    wave, size = np.array([[0, 3, 5]]), np.array([[4, 4, 2]])
+    traffic = dram_bytes_square(n, np.array(32), np.array(16), wave, size)
     assert np.isnan(traffic[:, 0]).all()
     assert traffic[:, 1:].tolist() == [
-        [dram_bytes(s, s, s, tile_m=32, tile_n=16, wave=w) for w in (3, 5)] for s in (64, 100)
+        [
+            dram_bytes(s, s, s, tile_m=32, tile_n=16, wave=w, element_bytes=e)
+            for w, e in ((3, 4), (5, 2))
+        ]
+        for s in (64, 100)
     ]
 
 

@@ -64,5 +64,9 @@ def test_page__says_for_every_counter_its_rule_and_where_hardware_differs():
 @pytest.mark.parametrize("resource", RESOURCES, ids=lambda resource: resource.id)
 def test_page__lists_every_resource_with_its_amount_and_rate(resource):
     amount, rate = row(f"`{resource.id}`")
-    assert amount.replace("`", "").split(" + ") == list(resource.demand)
+    terms = [
+        f"{'-' if weight < 0 else '+'} {'' if abs(weight) == 1 else f'{abs(weight)} '}{name}"
+        for name, weight in resource.demand.items()
+    ]
+    assert f"+ {amount.replace('`', '')}" == " ".join(terms)
     assert rate.replace("`", "").split() == list(resource.rate)

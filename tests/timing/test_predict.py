@@ -45,17 +45,29 @@ def test_predict__equals_the_formula_written_out_point_by_point(counts, occupanc
     counts = xr.concat([counts, (counts * 0.1).assign_coords(n=[1000])], "n")
     counts["gatom_lines"] += 3e7
     counts["satom_wavefronts"] += 7e9
+    # Some on tensor cores, of which a part of the multiply-adds is FP32.
+    counts["mma_fma"] = counts["fma"] * xr.DataArray([0, 0, 0.9, 0, 1, 0.5], dims="kernel")
     occupancy["tile_n"] = 3 * occupancy.tile_m
+    occupancy["element_bytes"] = ("kernel", [4, 4, 2, 4, 2, 1])
     predicted = predict(counts, occupancy, gpus)
     for kernel, gpu, n in np.ndindex(6, 3, 2):
         c = {name: float(counts[name][kernel, n, 0]) for name in counts}
         g = {name: float(gpus[name][gpu]) for name in gpus}
         size, tile = int(counts.n[n]), int(occupancy.tile_m[kernel])
         wave = int(occupancy.blocks_per_sm[kernel, gpu] * gpus.sm_count[gpu])
-        traffic = dram_bytes(size, size, size, tile_m=tile, tile_n=3 * tile, wave=wave)
+        traffic = dram_bytes(
+            size,
+            size,
+            size,
+            tile_m=tile,
+            tile_n=3 * tile,
+            wave=wave,
+            element_bytes=int(occupancy.element_bytes[kernel]),
+        )
         cycles = g["sm_count"] * g["clock_hz"]
         times = {
-            "fma": c["fma"] / (cycles * g["fp32_lanes_per_sm"]),
+            "fma": (c["fma"] - c["mma_fma"]) / (cycles * g["fp32_lanes_per_sm"]),
+            "tensor": 2 * c["mma_fma"] / g["peak_tensor_fp16_flops"],
             "issue": c["warp_instr"] / (cycles * 4),
             "l1": (c["gld_lines"] + c["gst_lines"] + c["gatom_lines"]) / cycles,
             "smem": (c["lds_wavefronts"] + c["sts_wavefronts"] + c["satom_wavefronts"]) / cycles,
@@ -197,8 +209,10 @@ def test_predict__traffic_that_was_counted_is_taken_as_it_is(counts, occupancy, 
 def test_predict__names_the_variables_that_an_input_lacks(counts, occupancy, gpus):
     with pytest.raises(VocabularyError, match="counts lacks the variables gld_lines, warp_instr"):
         predict(counts.drop_vars(["warp_instr", "gld_lines"]), occupancy, gpus)
-    with pytest.raises(VocabularyError, match="occupancy lacks the variables tile_m"):
-        predict(counts, occupancy.drop_vars("tile_m"), gpus)
+    with pytest.raises(
+        VocabularyError, match="occupancy lacks the variables element_bytes, tile_m"
+    ):
+        predict(counts, occupancy.drop_vars(["tile_m", "element_bytes"]), gpus)
     with pytest.raises(VocabularyError, match="gpus lacks the variables clock_hz; it has dram_"):
         predict(counts, occupancy, gpus.drop_vars("clock_hz"))
 

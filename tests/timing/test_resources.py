@@ -10,6 +10,7 @@ BY_ID = {resource.id: resource for resource in RESOURCES}
 DEMANDS = xr.Dataset(
     {
         "fma": 2,
+        "mma_fma": 59,
         "warp_instr": 3,
         "gld_lines": 5,
         "gst_lines": 7,
@@ -29,6 +30,7 @@ FIGURES = xr.Dataset(
         "l1_lines_per_clk": 37,
         "smem_wavefronts_per_clk": 41,
         "dram_bandwidth": 43,
+        "peak_tensor_fp16_flops": 61,
     }
 )
 
@@ -36,7 +38,8 @@ FIGURES = xr.Dataset(
 @pytest.mark.parametrize(
     ("name", "by_hand"),
     [
-        ("fma", 2 / (19 * 23 * 29)),
+        ("fma", (2 - 59) / (19 * 23 * 29)),
+        ("tensor", 2 * 59 / 61),
         ("issue", 3 / (19 * 23 * 31)),
         ("l1", (5 + 7 + 47) / (19 * 23 * 37)),
         ("smem", (11 + 13 + 53) / (19 * 23 * 41)),
@@ -54,7 +57,8 @@ def test_time__weights_turn_events_into_units():
 
 
 def test_resources__stand_in_the_order_that_settles_ties():
-    assert [resource.id for resource in RESOURCES] == ["fma", "issue", "l1", "smem", "dram"]
+    ids = ["fma", "tensor", "issue", "l1", "smem", "dram"]
+    assert [resource.id for resource in RESOURCES] == ids
 
 
 @pytest.mark.parametrize("resource", RESOURCES, ids=lambda resource: resource.id)

@@ -8,7 +8,13 @@ from matplotlib.figure import Figure
 from pipeline import units
 from pipeline.artifacts import marks, style
 from pipeline.artifacts.artifact import Artifact
-from pipeline.artifacts.ladder import by_kernel, mean_absolute_error, tag, with_published
+from pipeline.artifacts.ladder import (
+    by_kernel,
+    mean_absolute_error,
+    tag,
+    uses_tensor_cores,
+    with_published,
+)
 from pipeline.render.column import Column
 
 ARTIFACT = Artifact(
@@ -17,13 +23,13 @@ ARTIFACT = Artifact(
     title="The ladder on every GPU",
     caption=(
         "Predicted rate of every kernel on every GPU at n = {n}, and published rates where there "
-        "are any. {last_name} reaches from {lowest:.0%} of the FP32 peak ({lowest_gpu}) to "
-        "{highest:.0%} ({highest_gpu}). {comparison} Some publications have tiles of their own, "
-        "which are not those predicted here."
+        "are any. {last_name} reaches from {lowest:.0%} of the {peak} peak ({lowest_gpu}) to "
+        "{highest:.0%} ({highest_gpu}). {absent}{comparison} Some publications have tiles of their "
+        "own, which are not those predicted here."
     ),
     reading=(
         "Filled marks: predicted, in the colour of the binding resource. Hollow marks: published. "
-        "Dashed: FP32 peak. Rates on a logarithmic axis."
+        "Dashed: FP32 peak. Dotted: peak of the tensor cores. Rates on a logarithmic axis."
     ),
     needs={"predictions": "predictions", "gpus": "gpus", "measured": "measured"},
     parameters=("large_n",),
@@ -33,10 +39,14 @@ COLUMNS = (
     Column("kernel_name", "kernel"),
     Column("bound", "bound by", convert=style.resource_name),
     Column("predicted_gflops", "predicted", "GFLOP/s", ",.0f"),
-    Column("share_of_peak", "share of FP32 peak", "", ".1%"),
+    Column("share_of_peak", "share of FP32 or tensor peak", "", ".1%"),
     Column("measured_gflops", "published", "GFLOP/s", ",.1f"),
     Column("ratio", "predicted / published", "", ".2f"),
 )
+
+# Column -> figure of the GPU, and what its line in the figure looks like.
+PEAKS = {"peak_gflops": "peak_fp32_flops", "tensor_gflops": "peak_tensor_fp16_flops"}
+LINES = {"peak_gflops": ("FP32 peak", "--"), "tensor_gflops": ("tensor peak", ":")}
 
 
 def table(
@@ -55,15 +65,17 @@ def table(
     large_n
         Size that times were predicted at.
     """
-    one = predictions[["bound", "gflops"]].sel({"n": large_n, "method": "polynomial"})
+    one = predictions[["bound", "gflops", "t_tensor"]].sel({"n": large_n, "method": "polynomial"})
+    one["on_tensor_cores"] = uses_tensor_cores(one["t_tensor"])
     frame = by_kernel(one.transpose("gpu", "kernel")).rename(columns={"gflops": "predicted_gflops"})
     frame = with_published(frame, measured, large_n)
-    peak = frame["gpu"].map(units.to_giga(gpus["peak_fp32_flops"]).to_series())
-    frame["peak_gflops"] = peak
+    for column, figure in PEAKS.items():
+        frame[column] = frame["gpu"].map(units.to_giga(gpus[figure]).to_series())
+    peak = frame["tensor_gflops"].where(frame["on_tensor_cores"], frame["peak_gflops"])
     frame["share_of_peak"] = frame["predicted_gflops"] / peak
     frame["ratio"] = frame["predicted_gflops"] / frame["measured_gflops"]
     shown = [column.field for column in COLUMNS]
-    return frame[["gpu", "kernel", *shown, "peak_gflops"]]
+    return frame[["gpu", "kernel", *shown, *PEAKS, "on_tensor_cores"]]
 
 
 def facts(
@@ -71,9 +83,13 @@ def facts(
 ) -> dict[str, float | str]:
     """Compare the last kernel of the ladder over the GPUs, and predictions with publications."""
     frame = table(predictions, gpus, measured, large_n)
-    last = frame[frame["kernel"] == frame["kernel"].iloc[-1]].sort_values("share_of_peak")
+    runs = frame.dropna(subset="predicted_gflops")
+    ladder = [kernel for kernel in frame["kernel"].unique() if kernel in set(runs["kernel"])]
+    last = runs[runs["kernel"].isin(ladder[-1:])].sort_values("share_of_peak")
     return {
         "n": large_n,
+        "peak": "tensor" if last["on_tensor_cores"].iloc[0] else "FP32",
+        "absent": _absent(frame),
         "last_name": last["kernel_name"].iloc[0],
         "lowest": last["share_of_peak"].min(),
         "lowest_gpu": last["gpu_name"].iloc[0],
@@ -81,6 +97,15 @@ def facts(
         "highest_gpu": last["gpu_name"].iloc[-1],
         "comparison": _comparison(frame),
     }
+
+
+def _absent(frame: pd.DataFrame) -> str:
+    """Say which kernels run nowhere on which GPUs."""
+    nowhere = frame[frame["predicted_gflops"].isna()]
+    return "".join(
+        f"{name} does not run on {', '.join(rows['gpu_name'])}. "
+        for name, rows in nowhere.groupby("kernel_name", sort=False)
+    )
 
 
 def _comparison(frame: pd.DataFrame) -> str:
@@ -99,7 +124,7 @@ def drawn(
 ) -> pd.DataFrame:
     """Give rates (GFLOP/s), one row per GPU and kernel; arguments as in :func:`table`."""
     columns = ["gpu", "gpu_name", "kernel", "kernel_name", "bound"]
-    rates = ["predicted_gflops", "measured_gflops", "peak_gflops"]
+    rates = ["predicted_gflops", "measured_gflops", *PEAKS]
     return table(predictions, gpus, measured, large_n)[[*columns, *rates]]
 
 
@@ -123,5 +148,18 @@ def _draw_gpu(axes: Axes, ladder: pd.DataFrame, binding: list[str]) -> None:
     axes.plot(ladder["tag"], ladder["measured_gflops"], color=style.BLACK, linewidth=0.7)
     marks.predicted(axes, ladder, "tag", "predicted_gflops", binding)
     marks.published(axes, ladder, "tag", "measured_gflops")
-    peak = ladder["peak_gflops"].iloc[0]
-    axes.axhline(peak, color=style.GREY, linestyle="--", linewidth=1, label="FP32 peak")
+    for kernel in ladder.loc[ladder["predicted_gflops"].isna(), "tag"]:
+        axes.text(
+            kernel,
+            0.04,
+            "does not run",
+            transform=axes.get_xaxis_transform(),
+            rotation=90,
+            ha="center",
+            color=style.GREY,
+        )
+    # A column without a mark would be cut off.
+    axes.set_xlim(-0.6, len(ladder) - 0.4)
+    for column, (label, dash) in LINES.items():
+        peak = ladder[column].iloc[0]
+        axes.axhline(peak, color=style.GREY, linestyle=dash, linewidth=1, label=label)

@@ -30,6 +30,8 @@ ARTIFACT = Artifact(
     needs={"predictions": "predictions", "measured": "measured"},
     parameters=("gpu", "large_n"),
 )
+# Panels in a row, and their height (inches).
+ACROSS, PANEL = 4, 1.5
 TIMES = tuple(f"t_{resource.id}" for resource in RESOURCES)
 COLUMNS = (
     Column("kernel_name", "kernel"),
@@ -138,10 +140,10 @@ def drawn(predictions: xr.Dataset, measured: xr.Dataset, gpu: str, large_n: int)
 def draw(frame: pd.DataFrame, figure: Figure) -> None:
     """Draw the times of every kernel as bars above, predicted against published rates below."""
     predicted = frame[frame["predicted_gflops"].notna()]
-    above, below = 1.45 * -(-len(predicted) // 3) + 0.3, 0.9 + 0.24 * len(frame)
+    above, below = PANEL * -(-len(predicted) // ACROSS) + 0.3, 0.9 + 0.24 * len(frame)
     figure.set_figheight(above + below)
     times, rates = figure.subfigures(2, 1, squeeze=False, height_ratios=[above, below]).flat
-    panels = style.panels(times, len(predicted), columns=3, height=1.45, sharey=True)
+    panels = style.panels(times, len(predicted), columns=ACROSS, height=PANEL, sharey=True)
     for axes, (_, kernel) in zip(panels, predicted.iterrows(), strict=True):
         marks.times(axes, kernel)
     style.outer_labels(panels, "time (ms)", "")

@@ -14,8 +14,8 @@ ARTIFACT = Artifact(
     caption=(
         "Exact counts of one launch of each kernel at n = {sizes}. From {first_name} to "
         "{last_name} warp instructions per multiply-add fall {instructions:.1f}-fold and lines of "
-        "global loads {lines:,.0f}-fold. The largest error against a float64 product is "
-        "{error:.1e}; data hazards reported: {hazards:,d}."
+        "global loads {lines:,.0f}-fold. The largest error against a float64 product of the same "
+        "elements is {error:.1e}; data hazards reported: {hazards:,d}."
     ),
     needs={"counts": "counts"},
     parameters=("small_n",),
@@ -34,6 +34,9 @@ COUNTERS = (
     "lds_wavefronts",
     "sts_wavefronts",
     "ideal_smem_wavefronts",
+    "ldmatrix_instr",
+    "ldmatrix_wavefronts",
+    "mma_instr",
     "barriers",
 )
 COLUMNS = (
@@ -53,6 +56,9 @@ COLUMNS = (
     Column("lds_wavefronts", "shared load wavefronts", "", ",d"),
     Column("sts_wavefronts", "shared store wavefronts", "", ",d"),
     Column("ideal_smem_wavefronts", "shared wavefronts without conflicts", "", ",d"),
+    Column("ldmatrix_instr", "matrix loads", "", ",d"),
+    Column("ldmatrix_wavefronts", "of the load wavefronts, those of matrix loads", "", ",d"),
+    Column("mma_instr", "tensor-core instructions", "", ",d"),
     Column("barriers", "barriers", "", ",d"),
 )
 

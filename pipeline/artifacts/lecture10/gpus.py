@@ -14,7 +14,8 @@ ARTIFACT = Artifact(
     caption=(
         "The GPUs that the ladder is predicted on, per SM and as a whole, from the documents in "
         "the last column. To reach its FP32 peak a kernel must do {lowest:.0f} to {highest:.0f} "
-        "FLOP for every byte of DRAM traffic, depending on the GPU."
+        "FLOP for every byte of DRAM traffic, depending on the GPU, and to reach the dense peak of "
+        "its tensor cores, halves summed in FP32, {tensor_lowest:.0f} to {tensor_highest:.0f}."
     ),
     needs={"gpus": "gpus"},
 )
@@ -25,8 +26,10 @@ COLUMNS = (
     Column("fp32_lanes_per_sm", "FP32 lanes per SM", "", "d"),
     Column("clock_hz", "clock", "GHz", ".2f", units.to_giga),
     Column("peak_fp32_flops", "FP32 peak", "TFLOP/s", ".1f", units.to_tera),
+    Column("peak_tensor_fp16_flops", "tensor peak", "TFLOP/s", ",.1f", units.to_tera),
     Column("dram_bandwidth", "DRAM bandwidth", "GB/s", ",.0f", units.to_giga),
-    Column("flop_per_byte", "peak over bandwidth", "FLOP/B", ".1f"),
+    Column("flop_per_byte", "FP32 peak over bandwidth", "FLOP/B", ".1f"),
+    Column("tensor_per_byte", "tensor peak over bandwidth", "FLOP/B", ".1f"),
     Column("l2_bytes", "L2", "MiB", ".0f", units.to_mebibytes),
     Column("smem_per_sm", "shared memory per SM", "KiB", ".0f", units.to_kibibytes),
     Column("registers_per_sm", "registers per SM", "", ",d"),
@@ -39,6 +42,7 @@ FIGURES = (
     "fp32_lanes_per_sm",
     "clock_hz",
     "peak_fp32_flops",
+    "peak_tensor_fp16_flops",
     "dram_bandwidth",
     "l2_bytes",
     "smem_per_sm",
@@ -58,6 +62,7 @@ def table(gpus: xr.Dataset) -> pd.DataFrame:
     """
     frame = gpus[list(FIGURES)].to_dataframe().reset_index()
     frame["flop_per_byte"] = frame["peak_fp32_flops"] / frame["dram_bandwidth"]
+    frame["tensor_per_byte"] = frame["peak_tensor_fp16_flops"] / frame["dram_bandwidth"]
     frame["sources"] = ["; ".join(sources(gpus, gpu)) for gpu in frame["gpu"]]
     return frame
 
@@ -75,5 +80,11 @@ def sources(gpus: xr.Dataset, gpu: str) -> list[str]:
 
 def facts(gpus: xr.Dataset) -> dict[str, float]:
     """Lowest and highest FLOP per byte at which compute and DRAM are in balance."""
-    balance = table(gpus)["flop_per_byte"]
-    return {"lowest": balance.min(), "highest": balance.max()}
+    frame = table(gpus)
+    balance, tensor = frame["flop_per_byte"], frame["tensor_per_byte"]
+    return {
+        "lowest": balance.min(),
+        "highest": balance.max(),
+        "tensor_lowest": tensor.min(),
+        "tensor_highest": tensor.max(),
+    }

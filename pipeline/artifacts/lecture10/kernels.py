@@ -29,9 +29,19 @@ COLUMNS = (
     Column("elements_per_thread", "elements of C per thread", "", ".0f"),
     Column("smem_bytes", "shared memory per block", "KiB", ".3g", units.to_kibibytes),
     Column("registers_per_thread", "registers per thread", "", "d"),
+    Column("element_bytes", "element of A and B", "B", "d"),
+    Column("capability", "needs compute capability"),
     Column("n_multiple", "n is a multiple of", "", "d"),
 )
-FACTS = ("threads_per_block", "tile_m", "tile_n", "smem_bytes", "registers_per_thread")
+FACTS = (
+    "threads_per_block",
+    "tile_m",
+    "tile_n",
+    "smem_bytes",
+    "registers_per_thread",
+    "element_bytes",
+    "capability_min",
+)
 MULTIPLES = ("multiple_m", "multiple_n", "multiple_k")
 
 
@@ -45,6 +55,9 @@ def table(occupancy: xr.Dataset) -> pd.DataFrame:
     """
     frame = by_kernel(occupancy[[*FACTS, *MULTIPLES]])
     frame["elements_per_thread"] = frame["tile_m"] * frame["tile_n"] / frame["threads_per_block"]
+    frame["capability"] = [
+        f"{least // 10}.{least % 10}" if least else "any" for least in frame["capability_min"]
+    ]
     # A square matrix has m = n = k, so its size must suit all three.
     frame["n_multiple"] = np.lcm.reduce([frame[name] for name in MULTIPLES])
     return frame

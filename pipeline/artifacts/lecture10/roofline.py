@@ -11,7 +11,7 @@ from matplotlib.figure import Figure
 from pipeline import units
 from pipeline.artifacts import marks, style
 from pipeline.artifacts.artifact import Artifact
-from pipeline.artifacts.ladder import by_kernel, tag, with_published
+from pipeline.artifacts.ladder import by_kernel, tag, tags, uses_tensor_cores, with_published
 
 ARTIFACT = Artifact(
     id="roofline",
@@ -20,9 +20,9 @@ ARTIFACT = Artifact(
     caption=(
         "The ladder on the roofline of each GPU at n = {n}. The kernels do {lowest:.0f} to "
         "{highest:.0f} FLOP per byte of DRAM traffic, from {least_margin:.1f} to "
-        "{most_margin:.1f} times what their GPU needs to reach its peak. DRAM binds "
-        "{by_dram} of {total} predictions; what holds the others back is inside the SM, where a "
-        "roofline of DRAM alone does not look."
+        "{most_margin:.1f} times what their GPU needs to reach its peak{on_tensor_cores}. DRAM "
+        "binds {by_dram} of {total} predictions; what holds the others back is inside the SM, "
+        "where a roofline of DRAM alone does not look."
     ),
     reading=(
         "Filled marks: predicted, in the colour of the binding resource. Hollow marks: published. "
@@ -31,6 +31,10 @@ ARTIFACT = Artifact(
     needs={"predictions": "predictions", "gpus": "gpus", "measured": "measured"},
     parameters=("large_n", "shown_gpus"),
 )
+
+FP32, TENSOR = "FP32", "tensor"
+PEAKS = {FP32: "peak_fp32_flops", TENSOR: "peak_tensor_fp16_flops"}
+DASHES = {FP32: "-", TENSOR: "--"}
 
 
 def drawn(
@@ -57,7 +61,8 @@ def drawn(
 
     Returns
     -------
-    ``arithmetic_intensity`` in FLOP/B, rates in GFLOP/s. Rows of a roof have no ``kernel``.
+    ``arithmetic_intensity`` in FLOP/B, rates in GFLOP/s. Rows of a roof have no ``kernel`` and say
+    in ``roof`` what is at its top; that of the tensor cores is there if a kernel uses them.
     """
     kernels = _kernels(predictions, measured, large_n, shown_gpus)
     roofs = _roofs(gpus.sel(gpu=list(shown_gpus)), kernels)
@@ -67,19 +72,22 @@ def drawn(
 def _kernels(
     predictions: xr.Dataset, measured: xr.Dataset, large_n: int, shown_gpus: Sequence[str]
 ) -> pd.DataFrame:
-    shown = predictions[["arithmetic_intensity", "gflops", "bound"]].sel(gpu=list(shown_gpus))
-    one = shown.sel({"n": large_n, "method": "polynomial"}).transpose("gpu", "kernel")
+    shown = predictions[["arithmetic_intensity", "gflops", "bound", "t_tensor"]]
+    one = shown.sel({"n": large_n, "method": "polynomial"})
+    roof = xr.where(uses_tensor_cores(one["t_tensor"]), TENSOR, FP32)
+    one = one.assign(roof=roof).sel(gpu=list(shown_gpus)).transpose("gpu", "kernel")
     frame = by_kernel(one).rename(columns={"gflops": "predicted_gflops"})
     columns = ["gpu", "gpu_name", "kernel", "arithmetic_intensity", "bound", "predicted_gflops"]
-    return with_published(frame[columns], measured, large_n)
+    return with_published(frame[[*columns, "roof"]], measured, large_n)
 
 
 def _roofs(gpus: xr.Dataset, kernels: pd.DataFrame) -> pd.DataFrame:
-    """Three corners per GPU: left of all marks, at the ridge, right of all marks."""
-    peak = units.to_giga(gpus["peak_fp32_flops"])
+    """Three corners per GPU and roof: left of all marks, at the ridge, right of all marks."""
+    used = pd.Index([FP32, TENSOR] if (kernels["roof"] == TENSOR).any() else [FP32], name="roof")
+    peak = units.to_giga(xr.concat([gpus[PEAKS[roof]] for roof in used], used))
     bandwidth = units.to_giga(gpus["dram_bandwidth"])
     ridge = peak / bandwidth
-    intensities = [*kernels["arithmetic_intensity"], *ridge.to_numpy()]
+    intensities = [*kernels["arithmetic_intensity"].dropna(), *ridge.to_numpy().ravel()]
     corners = xr.concat(
         [
             xr.full_like(ridge, min(intensities) / 4),
@@ -94,8 +102,8 @@ def _roofs(gpus: xr.Dataset, kernels: pd.DataFrame) -> pd.DataFrame:
             "roof_gflops": np.minimum(peak, bandwidth * corners),
         }
     )
-    frame = roof.transpose("gpu", "corner").to_dataframe().reset_index()
-    return frame[["gpu", "gpu_name", "arithmetic_intensity", "roof_gflops"]]
+    frame = roof.transpose("gpu", "roof", "corner").to_dataframe().reset_index()
+    return frame[["gpu", "gpu_name", "roof", "arithmetic_intensity", "roof_gflops"]]
 
 
 def facts(
@@ -107,8 +115,14 @@ def facts(
 ) -> dict[str, float | str]:
     """Compare the intensity of every kernel with what its GPU needs."""
     frame = _kernels(predictions, measured, large_n, shown_gpus)
-    balance = (gpus["peak_fp32_flops"] / gpus["dram_bandwidth"]).to_series()
-    margin = frame["arithmetic_intensity"] / frame["gpu"].map(balance)
+    balance = {
+        (gpu, roof): float(gpus[figure].sel(gpu=gpu) / gpus["dram_bandwidth"].sel(gpu=gpu))
+        for roof, figure in PEAKS.items()
+        for gpu in shown_gpus
+    }
+    needed = [balance[key] for key in zip(frame["gpu"], frame["roof"], strict=True)]
+    margin = frame["arithmetic_intensity"] / needed
+    on_tensor_cores = frame.loc[frame["roof"] == TENSOR, "kernel"].unique()
     by_dram = int((frame["bound"] == "dram").sum())
     return {
         "n": large_n,
@@ -118,18 +132,28 @@ def facts(
         "most_margin": margin.max(),
         "by_dram": by_dram,
         "total": len(frame),
+        "on_tensor_cores": f", {tags(on_tensor_cores)} that of its tensor cores"
+        if len(on_tensor_cores)
+        else "",
     }
 
 
 def draw(frame: pd.DataFrame, figure: Figure) -> None:
     """Draw one panel per GPU: its roof, and the marks of the kernels below."""
     names = frame["gpu_name"].unique()
-    panels = style.panels(figure, len(names), columns=3, height=3.1, sharex=True, sharey=True)
+    panels = style.panels(figure, len(names), columns=3, height=3.5, sharex=True, sharey=True)
     binding = marks.bounds(frame)
     for axes, name in zip(panels, names, strict=True):
         one = frame[frame["gpu_name"] == name]
         roof, kernels = one[one["kernel"].isna()], one[one["kernel"].notna()]
-        axes.plot(roof["arithmetic_intensity"], roof["roof_gflops"], color=style.GREY, label="roof")
+        for name_, corners in roof.groupby("roof", sort=False):
+            axes.plot(
+                corners["arithmetic_intensity"],
+                corners["roof_gflops"],
+                color=style.GREY,
+                linestyle=DASHES[str(name_)],
+                label=f"{name_} roof",
+            )
         axes.vlines(
             kernels["arithmetic_intensity"],
             kernels["predicted_gflops"],
@@ -139,7 +163,7 @@ def draw(frame: pd.DataFrame, figure: Figure) -> None:
         marks.predicted(axes, kernels, "arithmetic_intensity", "predicted_gflops", binding)
         marks.published(axes, kernels, "arithmetic_intensity", "measured_gflops")
         axes.set(title=name, xscale="log", yscale="log")
-        style.rate_ticks(axes.xaxis)
+        style.rate_ticks(axes.xaxis, times=(1,))
         style.rate_ticks(axes.yaxis)
         axes.grid(True)
         _tag_kernels(axes, kernels)
@@ -155,5 +179,5 @@ def _tag_kernels(axes: Axes, kernels: pd.DataFrame) -> None:
         [tag(kernel) for kernel in shown["kernel"]],
         shown["arithmetic_intensity"].to_list(),
         shown["predicted_gflops"].to_list(),
-        gap=0.145,
+        gap=0.165,
     )

@@ -31,6 +31,7 @@ COLUMNS = (
     Column("claim", "as published"),
     Column("source", "source"),
 )
+WARP = 32
 NO_TREND = "No kernel reads shared memory."
 
 
@@ -47,12 +48,15 @@ def table(counts: xr.Dataset, claims: xr.Dataset, small_n: int) -> pd.DataFrame:
         Simulated size. A kernel that does not take it is shown at the next one that it takes.
     """
     sizes = taken(counts["simulated"], small_n)
-    counters = ["lds_instr", "lds_wavefronts", "ffma_instr"]
+    counters = ["lds_instr", "ldmatrix_instr", "lds_wavefronts", "fma"]
     frame = by_kernel(counts[counters].sel(kernel=sizes["kernel"], n=sizes))
-    frame = frame[frame["lds_instr"] > 0]
-    # Both are instructions of whole warps, so their ratio is that of a thread.
-    frame["loads_per_fma"] = frame["lds_instr"] / frame["ffma_instr"]
-    frame["wavefronts_per_fma"] = frame["lds_wavefronts"] / frame["ffma_instr"]
+    loads = frame["lds_instr"] + frame["ldmatrix_instr"]
+    # Whole warps load and multiply, so the ratio of their instructions is that of a thread. A mma
+    # stands for as many multiply-adds as 64 FFMA.
+    of_warps = frame["fma"] / WARP
+    frame["loads_per_fma"] = loads / of_warps
+    frame["wavefronts_per_fma"] = frame["lds_wavefronts"] / of_warps
+    frame = frame[loads > 0]
     frame = frame.merge(claims.to_dataframe().reset_index(), how="left", on="kernel")
     frame["ratio"] = frame["loads_per_fma"] / frame["reads_per_fma"]
     return frame

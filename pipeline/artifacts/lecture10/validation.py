@@ -78,6 +78,10 @@ LEFT_OUT = {
     ),
     "k11": "as for k10; one half of the block waits for the other at barriers",
     "k12": "as for k10; how fast an SM accepts copies of single values",
+    "k13": (
+        "latency, as for k06; where wgmma or tcgen05 feed tensor cores, mma reaches only a part of "
+        "their peak"
+    ),
 }
 RATIO_TICKS = (0.25, 0.5, 0.7, 1, 1.4, 2, 4, 8)
 MARKERS = ("o", "s", "D", "^", "v", "P", "X")

@@ -2,12 +2,14 @@
 //
 // A block's threads are fibers on one system thread. Each runs until its next barrier, then the
 // next thread runs: an order that hardware may take, and one in which a missing barrier shows.
+// Lanes that execute an instruction together wait for those of their warp only.
 // Asynchronous copies happen as late as they may: when their thread waits for them.
-// Compile with -include of this file and -DKERNEL=name of the kernel.
+// Compile with -include of this file, -DKERNEL=name of the kernel and -DELEMENT=type of A and B.
 
 #pragma once
 #include <ucontext.h>
 
+#include <cmath>
 #include <cstring>
 #include <vector>
 
@@ -23,8 +25,15 @@ struct alignas(16) float4 {
     float x, y, z, w;
 };
 static inline float4 make_float4(float x, float y, float z, float w) { return {x, y, z, w}; }
+struct alignas(8) float2 {
+    float x, y;
+};
+static inline float2 make_float2(float x, float y) { return {x, y}; }
+struct half {
+    unsigned short bits;
+};
 
-extern "C" void KERNEL(const float* A, const float* B, float* C, int M, int N, int K);
+extern "C" void KERNEL(const ELEMENT* A, const ELEMENT* B, float* C, int M, int N, int K);
 
 namespace host {
 struct Copy {
@@ -37,10 +46,13 @@ struct Thread {
     std::vector<char> stack = std::vector<char>(1 << 16);
     std::vector<std::vector<Copy>> groups;  // committed and not yet waited for, oldest first
     std::vector<Copy> open;                 // not yet committed
+    const half* row = nullptr;              // what it hands to ldmatrix, and to mma
+    unsigned a[4], b[2];
+    bool waits_for_warp = false;
     bool done = false;
 };
 struct Arguments {
-    const float *A, *B;
+    const ELEMENT *A, *B;
     float* C;
     int M, N, K;
 };
@@ -75,6 +87,81 @@ static inline void __pipeline_wait_prior(size_t newest) {
     }
 }
 
+namespace host {
+// Let the other lanes of the warp come to the same instruction; give the first of them.
+static Thread* join_warp() {
+    running->waits_for_warp = true;
+    swapcontext(&running->context, &scheduler);
+    return &threads[(running - &threads[0]) / 32 * 32];
+}
+static int lane() { return static_cast<int>((running - &threads[0]) % 32); }
+
+// Element of a register of two halves.
+static float element(unsigned pair, int which) {
+    const int bits = pair >> 16 * which & 0xffff;
+    const int exponent = bits >> 10 & 31, fraction = bits & 1023;
+    const float size = exponent ? std::ldexp(1024.0f + fraction, exponent - 25)
+                                : std::ldexp(float(fraction), -24);
+    return bits >> 15 ? -size : size;
+}
+
+static void load_matrices(unsigned (&r)[4], const half* row, bool transposed) {
+    running->row = row;
+    const Thread* warp = join_warp();
+    const int g = lane() / 4, t = lane() % 4;
+    for (int j = 0; j < 4; ++j) {
+        unsigned pair[2];
+        for (int h = 0; h < 2; ++h)
+            pair[h] = transposed ? warp[8 * j + 2 * t + h].row[g].bits
+                                 : warp[8 * j + g].row[2 * t + h].bits;
+        r[j] = pair[0] | pair[1] << 16;
+    }
+    join_warp();
+}
+}  // namespace host
+
+static inline void ldmatrix(unsigned (&r)[4], const half* row) {
+    host::load_matrices(r, row, false);
+}
+static inline void ldmatrix_trans(unsigned (&r)[4], const half* row) {
+    host::load_matrices(r, row, true);
+}
+
+// m16n8k16, by the fragments of the PTX ISA: element (i, k) of A is with lane 4 (i % 8) + k % 8 / 2,
+// element (k, j) of B with lane 4 j + k % 8 / 2.
+static inline void mma(float (&c)[4], const unsigned (&a)[4], unsigned b0, unsigned b1) {
+    std::memcpy(host::running->a, a, sizeof(a));
+    host::running->b[0] = b0;
+    host::running->b[1] = b1;
+    const host::Thread* warp = host::join_warp();
+    for (int e = 0; e < 4; ++e) {
+        const int i = host::lane() / 4 + 8 * (e / 2), j = host::lane() % 4 * 2 + e % 2;
+        for (int k = 0; k < 16; ++k)
+            c[e] += host::element(warp[4 * (i % 8) + k % 8 / 2].a[i / 8 + 2 * (k / 8)], k % 2) *
+                    host::element(warp[4 * j + k % 8 / 2].b[k / 8], k % 2);
+    }
+    host::join_warp();
+}
+
+// Run the lanes of a warp until its next barrier. How many ended.
+static size_t run_warp(size_t first) {
+    using namespace host;
+    const size_t last = first + 32 < threads.size() ? first + 32 : threads.size();
+    for (;;) {
+        size_t ended = 0, waiting = 0;
+        for (size_t t = first; t < last; ++t) {
+            running = &threads[t];
+            running->waits_for_warp = false;
+            const unsigned i = static_cast<unsigned>(t);
+            threadIdx = {i % blockDim.x, i / blockDim.x % blockDim.y, i / (blockDim.x * blockDim.y)};
+            swapcontext(&scheduler, &running->context);
+            ended += running->done;
+            waiting += running->waits_for_warp;
+        }
+        if (waiting == 0) return ended;
+    }
+}
+
 // Run one block. False where some threads ended while others stood at a barrier.
 static bool run_block() {
     using namespace host;
@@ -89,18 +176,12 @@ static bool run_block() {
     }
     for (;;) {
         size_t ended = 0;
-        for (size_t t = 0; t < threads.size(); ++t) {
-            running = &threads[t];
-            const unsigned i = static_cast<unsigned>(t);
-            threadIdx = {i % blockDim.x, i / blockDim.x % blockDim.y, i / (blockDim.x * blockDim.y)};
-            swapcontext(&scheduler, &running->context);
-            ended += running->done;
-        }
+        for (size_t first = 0; first < threads.size(); first += 32) ended += run_warp(first);
         if (ended > 0) return ended == threads.size();
     }
 }
 
-extern "C" int launch(const float* A, const float* B, float* C, int M, int N, int K,
+extern "C" int launch(const ELEMENT* A, const ELEMENT* B, float* C, int M, int N, int K,
                       const unsigned* grid, const unsigned* block) {
     host::arguments = {A, B, C, M, N, K};
     blockDim = {block[0], block[1], block[2]};
