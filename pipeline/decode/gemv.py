@@ -50,7 +50,11 @@ def gemv_time(rows: Amount, row_bytes: Amount, figures: xr.Dataset) -> xr.DataAr
 
 
 def calibrated_reach(
-    rows: Amount, row_bytes: Amount, times: xr.DataArray, figures: xr.Dataset
+    rows: Amount,
+    row_bytes: Amount,
+    times: xr.DataArray,
+    weights: xr.DataArray,
+    figures: xr.Dataset,
 ) -> float:
     """Share of the read bandwidth with the smallest mean absolute error, relative to ``times``.
 
@@ -58,15 +62,14 @@ def calibrated_reach(
     ----------
     rows, row_bytes, figures : (measurement,)
         As for :func:`gemv_time`.
-    times : (measurement,)
-        What was measured (s).
+    times, weights : (measurement,)
+        What was measured (s), and how much it counts.
     """
     fixed, reading = _fixed_and_reading(rows, row_bytes, figures)
     # The time is linear in 1 / reach, so that is a weighted median.
     inverse = ((times - fixed) / reading).values
-    weight = (reading / times).values
     order = np.argsort(inverse, kind="stable")
-    below = np.cumsum(weight[order])
+    below = np.cumsum((weights * reading / times).values[order])
     return float(1 / inverse[order][np.searchsorted(below, below[-1] / 2)])
 
 

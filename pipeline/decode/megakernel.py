@@ -8,10 +8,9 @@ import xarray as xr
 
 from pipeline.decode.gpu_figures import machine
 from pipeline.decode.instructions import Assignment, Dealing, Floats, Ints, Program, program
-from pipeline.decode.model import Model
-from pipeline.decode.operations import Step
 from pipeline.decode.schedule import NOBODY, Machine, Schedule
 from pipeline.decode.schedule_fast import schedule
+from pipeline.decode.workload import Workload
 from pipeline.vocab.megakernel import ACTIVITIES, MEGAKERNEL, MEGAKERNEL_TRACE, SIGNAL
 from pipeline.vocab.variable import annotate
 
@@ -25,26 +24,25 @@ _INTERVALS = 1000
 
 @dataclass(frozen=True)
 class Job:
-    """One decode step, to be dealt out.
+    """One decode step as a megakernel.
 
     Attributes
     ----------
-    model, step
-        What is decoded, and its operations.
-    rows_per_block, context, batch
-        As in :class:`pipeline.decode.instructions.Dealing`.
+    workload
+        What is decoded.
+    model, plan
+        Ids: one of its models, and the fusion plan whose groups are the instructions.
     """
 
-    model: Model
-    step: Step
-    rows_per_block: int
-    context: int
-    batch: int
+    workload: Workload
+    model: str
+    plan: str
 
     def program(self, n_sm: int, assignment: Assignment) -> Program:
         """Deal the step out to so many SMs."""
-        dealing = Dealing(n_sm, assignment, self.rows_per_block, self.context, self.batch)
-        return program(self.model, self.step, dealing)
+        sizes = self.workload
+        dealing = Dealing(n_sm, assignment, sizes.rows_per_block, sizes.context, sizes.batch)
+        return program(sizes.models[self.model], sizes.step(self.model, self.plan), dealing)
 
 
 def simulate(job: Job, figures: xr.Dataset, dram_bandwidth: xr.DataArray) -> xr.Dataset:
@@ -77,7 +75,28 @@ def simulate(job: Job, figures: xr.Dataset, dram_bandwidth: xr.DataArray) -> xr.
     for name, activities in (("busy_t", _BUSY), ("wait_t", _WAIT), ("load_t", _LOAD)):
         result[name] = result["sm_t"].sel(activity=list(activities)).sum("activity", skipna=False)
     names = figures["gpu_name"].variable
-    return annotate(result.assign_coords(gpu_name=names, model=job.model.id), MEGAKERNEL)
+    return annotate(result.assign_coords(gpu_name=names, model=job.model), MEGAKERNEL)
+
+
+def simulate_one(job: Job, figures: xr.Dataset) -> float:
+    """Time (s) of one decode step on one GPU, rows assigned as neighbours; as :func:`simulate`."""
+    dealt = job.program(int(figures["sm_count"]), ASSIGNMENTS[0])
+    return schedule(dealt, machine(figures)).time
+
+
+def activity_means(job: Job, figures: xr.Dataset) -> dict[str, float]:
+    """Time per activity (s), the mean over the SMs of one GPU; as :func:`simulate`.
+
+    Parameters
+    ----------
+    job
+        The step.
+    figures : ()
+        One GPU.
+    """
+    run = _run(job, figures, ASSIGNMENTS[0], int(figures["sm_count"]))
+    means = run["sm_t"].mean("sm").to_series()
+    return {name: float(means[name]) for name in ACTIVITIES}
 
 
 def trace(job: Job, figures: xr.Dataset, assignment: Assignment) -> xr.Dataset:
