@@ -1,0 +1,86 @@
+"""Timelines of a decode step as traces, one file per execution."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pandas as pd
+import xarray as xr
+
+from pipeline import units
+from pipeline.artifacts.decode_step import operation_name, part_name
+from pipeline.render.trace import Flow, Sample, Slice, Trace, render_trace
+from pipeline.vocab.decode_spans import SM_PARTS
+
+_NOBODY = -1
+
+
+def make_trace(spans: xr.Dataset, execution: str, output: str | Path) -> None:
+    """Write the trace of one execution.
+
+    Parameters
+    ----------
+    spans : (span,), (sample,)
+        The store ``decode/spans``.
+    execution
+        One of its executions.
+    output
+        A path that ends in json.
+    """
+    render_trace(execution_trace(spans, execution), output)
+
+
+def execution_trace(spans: xr.Dataset, execution: str) -> Trace:
+    """Turn the spans of one execution into tracks, slices, arrows and a counter.
+
+    A kernel or instruction is a slice with its parts inside, in the category ``operation``; the
+    parts are in categories of their own names. An arrow leads to it from what it waited for, if
+    that is shown.
+    """
+    frame = _of(spans, "span", execution)
+    numbers = sorted({int(track) for track in frame["track"]})
+    tracks = {track: f"SM {track}" if len(numbers) > 1 else "stream" for track in numbers}
+    label = str(spans["execution_label"].sel(execution=execution).item())
+    return Trace(
+        title=f"{label}, {spans['gpu_name'].item()}",
+        tracks=tracks,
+        slices=[*_slices(frame)],
+        flows=[*_flows(frame)],
+        samples=[
+            Sample("DRAM (GB/s)", row["sample_begin"], units.to_giga(row["bandwidth"]))
+            for row in _of(spans, "sample", execution).to_dict("records")
+        ],
+    )
+
+
+def _of(spans: xr.Dataset, dimension: str, execution: str) -> pd.DataFrame:
+    names = [name for name, held in spans.data_vars.items() if held.dims == (dimension,)]
+    frame = spans[names].reset_coords(drop=True).to_dataframe()
+    return frame[frame[f"{dimension}_execution"] == execution]
+
+
+def _slices(frame: pd.DataFrame) -> Iterator[Slice]:
+    for group, parts in frame.groupby("group"):
+        first, last = parts.iloc[0], parts.iloc[-1]
+        name = f"{operation_name(first['operation'])}, layer {first['layer']}"
+        track = int(first["track"])
+        about = {"number": int(str(group)), "layer": int(first["layer"])}
+        yield Slice(track, name, "operation", first["begin"], last["end"], about)
+        for row in parts.to_dict("records"):
+            part = row["part"]
+            shown = SM_PARTS[part] if part in SM_PARTS else part_name(part)
+            yield Slice(track, shown, part, row["begin"], row["end"])
+
+
+def _flows(frame: pd.DataFrame) -> Iterator[Flow]:
+    begins = frame.groupby("group").first()
+    ends = frame.groupby("group").last()
+    for group, one in begins.iterrows():
+        if one["after"] != _NOBODY and one["after"] in ends.index:
+            source = ends.loc[one["after"]]
+            # Arrows start and end inside slices: where the last part begins, and where work does.
+            yield Flow(
+                int(source["track"]),
+                source["begin"],
+                int(one["track"]),
+                float(ends.loc[group, "begin"]),
+            )
