@@ -11,8 +11,6 @@ from pipeline.artifacts.decode_step import operation_name, part_name
 from pipeline.render.trace import Flow, Sample, Slice, Trace, render_trace
 from pipeline.vocab.decode_spans import SM_PARTS
 
-_NOBODY = -1
-
 
 def make_trace(spans: xr.Dataset, execution: str, output: str | Path) -> None:
     """Write the trace of one execution.
@@ -72,15 +70,9 @@ def _slices(frame: pd.DataFrame) -> Iterator[Slice]:
 
 
 def _flows(frame: pd.DataFrame) -> Iterator[Flow]:
-    begins = frame.groupby("group").first()
-    ends = frame.groupby("group").last()
-    for group, one in begins.iterrows():
-        if one["after"] != _NOBODY and one["after"] in ends.index:
-            source = ends.loc[one["after"]]
-            # Arrows start and end inside slices: where the last part begins, and where work does.
-            yield Flow(
-                int(source["track"]),
-                source["begin"],
-                int(one["track"]),
-                float(ends.loc[group, "begin"]),
-            )
+    """Arrows from the last part of what was waited for to the last part of what waited."""
+    last = {row["group"]: row for row in frame.to_dict("records")}
+    for row in last.values():
+        source = last.get(row["after"])
+        if source is not None:
+            yield Flow(source["track"], source["begin"], row["track"], row["begin"])

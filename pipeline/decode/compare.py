@@ -30,8 +30,14 @@ from pipeline.vocab.variable import annotate
 MODELS = ("lecture", "straight_line", "instruction")
 KINDS = ("gemv", "launch", "step", "breakdown")
 
+LARGE_GEMVS = "gemv_large"
+"""Those that straight lines are fitted to."""
+
+_LARGE = SHAPES["large"]
 _LAUNCHES = ("launch_cost", "kernel_overhead")
 _KERNELS, _MEGAKERNEL = "graph", "megakernel"
+# A prompt of 32 tokens and 128 more, where that is said; few anyhow.
+_CONTEXT, _BATCH = 160, 1
 
 # Parts of the published breakdown -> what SMs do meanwhile.
 _BREAKDOWN = {
@@ -61,7 +67,7 @@ class Known:
     costs : (gpu,)
         Launch costs of the lecture, as :func:`pipeline.decode.execution.gpu_costs` gives them.
     workload
-        Models in the types in which they are published.
+        Models that may have been measured; number formats, context and batch are those measured.
     kernels, megakernel
         The lecture's executions that stand for kernels in a graph, and for a megakernel.
     assumptions
@@ -98,6 +104,8 @@ def compare(known: Known) -> xr.Dataset:
     chosen = known.measured.isel(measurement=places).drop_attrs()
     predicted = np.array([predictor.predict(rows[place], kinds[place]) for place in places])
     chosen["kind"] = ("measurement", [kinds[place] for place in places])
+    names = [predictor.name(rows[place]) for place in places]
+    chosen["workload_name"] = ("measurement", np.array(names, dtype=str))
     chosen["predicted"] = (("measurement", "decode_model"), predicted.reshape(-1, len(MODELS)))
     chosen = chosen.assign_coords(decode_model=list(MODELS))
     is_bound = chosen["relation"].isin(["above", "below"])
@@ -106,10 +114,13 @@ def compare(known: Known) -> xr.Dataset:
     kept = xr.where(chosen["relation"] == "below", quotient <= 1, quotient >= 1)
     chosen["holds"] = kept.astype(float).where(is_bound & quotient.notnull())
     errors = abs(chosen["ratio"] - 1)
-    by_kind = [errors.where(chosen["kind"] == kind) for kind in KINDS]
+    large = [name for name, read in predictor.gemvs.frame["bytes"].items() if read >= _LARGE]
+    groups = {kind: chosen["kind"] == kind for kind in KINDS}
+    groups[LARGE_GEMVS] = chosen["measurement"].isin(large)
+    by_kind = [errors.where(group) for group in groups.values()]
     chosen["mape"] = xr.concat([one.mean("measurement") for one in by_kind], "kind_group")
     chosen["compared"] = xr.concat([one.count("measurement") for one in by_kind], "kind_group")
-    chosen = chosen.assign_coords(kind_group=list(KINDS))
+    chosen = chosen.assign_coords(kind_group=list(groups))
     reach = float(predictor.figures["gemv_reach"][0])
     return annotate(chosen.merge(held_out_errors(predictor.gemvs, reach)), DECODE_COMPARED)
 
@@ -124,7 +135,7 @@ class _Predictor:
     def __init__(self, known: Known) -> None:
         self.known = known
         self.gemvs = gemvs(known.measured, known.gpus)
-        self.lines = lines(self.gemvs, SHAPES["large"])
+        self.lines = lines(self.gemvs, _LARGE)
         self.figures = decode_gpu_figures(known.measured, known.gpus)
         self.step_times: Callable[[str, str, str, str], Predictions] = cache(self._step_times)
 
@@ -141,6 +152,11 @@ class _Predictor:
         if row["metric"] in _BREAKDOWN:
             return "breakdown"
         return "step" if row["metric"] in _METRICS else ""
+
+    def name(self, row: Row) -> str:
+        """Name of the model of a row; empty if it is about none."""
+        models = self.known.workload.models
+        return models[row["workload"]].name if row["workload"] in models else ""
 
     def predict(self, row: Row, kind: str) -> Predictions:
         """Predict the figure of a row of that kind."""
@@ -169,7 +185,7 @@ class _Predictor:
         return float(shared[0]), np.nan, fmean(values) if values else np.nan
 
     def _breakdown(self, row: Row) -> Predictions:
-        job = self._job(str(row["workload"]), str(row["dtype"]))
+        job = self.job(str(row["workload"]), str(row["dtype"]))
         spent = activity_means(job, self.figures.sel(gpu=row["gpu"]))
         parts = _BREAKDOWN[str(row["metric"])]
         return np.nan, np.nan, sum(spent[name] for name in parts or spent)
@@ -185,7 +201,7 @@ class _Predictor:
         )
 
     def _step_times(self, gpu: str, model: str, dtype: str, how: str) -> Predictions:
-        job = self._job(model, dtype)
+        job = self.job(model, dtype)
         figures = self.figures.sel(gpu=gpu)
         if how == _MEGAKERNEL:
             step = job.workload.step(model, job.plan)
@@ -200,12 +216,13 @@ class _Predictor:
             float(kernels_time(step, figures)),
         )
 
-    def _job(self, model: str, dtype: str) -> Job:
+    def job(self, model: str, dtype: str) -> Job:
+        """Take a step in the type that was measured, whatever else is decoded in."""
         workload = self.known.workload
-        if dtype != workload.models[model].data_type:
-            number = NumberFormat(dtype)
-            formats = Formats(number, number, workload.formats[model].kv_cache)
-            workload = replace(workload, formats={**workload.formats, model: formats})
+        weights = NumberFormat(dtype)
+        kv_cache = NumberFormat(workload.models[model].data_type)
+        measured = {model: Formats(weights, weights, kv_cache)}
+        workload = replace(workload, formats=measured, context=_CONTEXT, batch=_BATCH)
         return Job(workload, model, self.known.megakernel.plan)
 
     def _lecture(self, step: Step, gpu: str, execution: Execution) -> float:
@@ -222,8 +239,8 @@ def _rate(predictor: _Predictor, row: Row) -> np.ndarray:
 
 
 def _utilisation(predictor: _Predictor, row: Row) -> np.ndarray:
-    workload = predictor.known.workload
-    step = workload.step(str(row["workload"]), predictor.known.kernels.plan)
+    job = predictor.job(str(row["workload"]), str(row["dtype"]))
+    step = job.workload.step(job.model, job.plan)
     weights = sum(one.count * one.weight_bytes for one in step.operations)
     peak = float(predictor.known.gpus["dram_bandwidth"].sel(gpu=row["gpu"]))
     return weights / peak / _by_mode(predictor, row)

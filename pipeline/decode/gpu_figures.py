@@ -9,7 +9,7 @@ from statistics import fmean
 import numpy as np
 import xarray as xr
 
-from pipeline.decode.schedule import Machine
+from pipeline.decode.machine import Machine
 from pipeline.errors import ModelError
 from pipeline.vocab.decode_gpus import DECODE_GPUS
 from pipeline.vocab.variable import annotate

@@ -7,8 +7,9 @@ import numpy as np
 import xarray as xr
 
 from pipeline.decode.gpu_figures import machine
-from pipeline.decode.instructions import Assignment, Dealing, Floats, Ints, Program, program
-from pipeline.decode.schedule import NOBODY, Machine, Schedule
+from pipeline.decode.instructions import Assignment, Dealing, program
+from pipeline.decode.machine import NOBODY, Machine, Schedule
+from pipeline.decode.program import Floats, Ints, Program
 from pipeline.decode.schedule_fast import schedule
 from pipeline.decode.workload import Workload
 from pipeline.vocab.megakernel import ACTIVITIES, MEGAKERNEL, MEGAKERNEL_TRACE, SIGNAL

@@ -11,8 +11,8 @@ import numba
 import numpy as np
 from numpy.typing import NDArray
 
-from pipeline.decode.instructions import Program
-from pipeline.decode.schedule import NOBODY, Machine, Schedule, moments_of
+from pipeline.decode.machine import NOBODY, Machine, Schedule, moments_of
+from pipeline.decode.program import Program
 
 _NEVER = np.inf
 

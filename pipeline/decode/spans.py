@@ -4,7 +4,7 @@ Kernels run one after the other: each begins where the one before ends, so its s
 timeline gains by one more operation. Those of the megakernel are its schedule, SM by SM.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -15,12 +15,14 @@ import xarray as xr
 from pipeline.decode.execution import Execution
 from pipeline.decode.operations import Operation, Step
 from pipeline.decode.step_times import Assumptions
-from pipeline.decode.timeline import PARTS, timeline
+from pipeline.decode.timeline import PARTS, Mode, TimelineParams, timeline
 from pipeline.decode.workload import Workload
 from pipeline.vocab.decode_spans import DECODE_SPANS, INSTRUCTIONS, WORK
 from pipeline.vocab.variable import annotate
 
 _NOBODY = -1
+# What the difference of two sums of times may leave of nothing (s).
+_DUST = 1e-15
 # A kernel or an instruction does these in turn.
 _IN_ORDER = ("launch", "stall", "small", "ramp", "read", "tail")
 
@@ -110,14 +112,24 @@ def _of_execution(
     done: tuple[Operation, ...] = ()
     for group, (layer, one) in enumerate(runs):
         done = (*done, one)
-        times = timeline(Step(1, done, ()), execution.mode, parameters)
-        total = {part: float(times[f"t_{part}"]) for part in PARTS}
+        total = _parts(done, execution.mode, parameters)
         for part in _IN_ORDER:
-            gained = max(0.0, total[part] - before[part])
-            if gained > 0:
+            gained = total[part] - before[part]
+            if gained > _DUST:
                 yield _row(0, group, one.id, layer, part, now, now + gained, group - 1)
-            now += gained
+                now += gained
         before = total
+
+
+def _parts(done: Sequence[Operation], mode: Mode, parameters: TimelineParams) -> dict[str, float]:
+    """Parts of the time of operations that run once, one after the other."""
+    if len(done) == 1:
+        # Nothing runs before the first one, whose end could hide something of it.
+        alone = Step(1, tuple(done), ())
+        times = timeline(alone, "kernels" if mode == "pdl" else mode, parameters)
+    else:
+        times = timeline(Step(1, tuple(done[:-1]), (done[-1],)), mode, parameters)
+    return {part: float(times[f"t_{part}"]) for part in PARTS}
 
 
 def _of_trace(trace: xr.Dataset, layers: int) -> Iterator[dict[str, Any]]:

@@ -4,6 +4,7 @@ from pipeline.vocab.decode_measured import DECODE_MEASURED
 from pipeline.vocab.variable import Variable
 
 DECODE_COMPARED = DECODE_MEASURED | {
+    "workload_name": Variable("1", "name of the model as shown to readers; empty for none"),
     "kind": Variable("1", "gemv, launch, step or breakdown"),
     "kind_group": Variable("1", "kind of measurement that a mean is taken over"),
     "decode_model": Variable("1", "lecture, straight_line or instruction"),

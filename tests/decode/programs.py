@@ -3,9 +3,9 @@
 from hypothesis import strategies as st
 
 from pipeline.decode.instructions import Dealing, program
+from pipeline.decode.machine import Machine
 from pipeline.decode.model import Model
 from pipeline.decode.operations import step
-from pipeline.decode.schedule import Machine
 from tests.decode.generators import PLANS, PUBLISHED
 
 NO_WAIT = Machine(

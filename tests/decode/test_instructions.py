@@ -2,7 +2,8 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 
-from pipeline.decode.instructions import HEAD_LAYER, Dealing, lists, program
+from pipeline.decode.instructions import Dealing, program
+from pipeline.decode.program import HEAD_LAYER, lists
 from pipeline.errors import ModelError
 from tests.decode.generators import LLAMA, MODELS, PUBLISHED, lecture_step
 from tests.decode.programs import dealt, programs, small_model

@@ -7,8 +7,9 @@ from hypothesis import strategies as st
 
 from pipeline.decode import schedule as plain
 from pipeline.decode import schedule_fast as fast
-from pipeline.decode.instructions import Dealing, Program, lists, program
-from pipeline.decode.schedule import Machine
+from pipeline.decode.instructions import Dealing, program
+from pipeline.decode.machine import Machine
+from pipeline.decode.program import Program, lists
 from tests.decode.generators import LLAMA, lecture_step
 from tests.decode.programs import NO_WAIT, dealt, machines, programs, small_model
 
