@@ -32,6 +32,7 @@ from pipeline.decode.plan_sheet import load_plans
 from pipeline.errors import PaperGpuError
 from pipeline.hardware.sheet import load_sheets
 from pipeline.provenance import code_digest, library_versions
+from pipeline.vocab.decode_spans import INSTRUCTIONS
 
 STARTED = time.time()
 
@@ -94,6 +95,7 @@ rule lecture10:
 rule lecture11:
     input:
         artifact_plan.files("lecture11"),
+        expand(rules.decode_trace.output, execution=TIMELINES),
     message:
         artifact_plan.summary("lecture11")
 
@@ -138,3 +140,8 @@ rule all:
         rules.claimed_reads.output,
         rules.sweeps_timeline.output,
         rules.sweeps_timeline_gain.output,
+        rules.decode_gpu_figures.output,
+        rules.megakernel.output,
+        rules.megakernel_trace.output,
+        rules.decode_spans.output,
+        rules.decode_compared.output,

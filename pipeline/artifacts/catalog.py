@@ -31,9 +31,11 @@ LECTURE11 = {
     "ideal": "pipeline.artifacts.lecture11.ideal",
     "timeline": "pipeline.artifacts.lecture11.timeline",
     "timeline_parts": "pipeline.artifacts.lecture11.timeline_parts",
+    "timeline_trace": "pipeline.artifacts.lecture11.timeline_trace",
     "waves": "pipeline.artifacts.lecture11.waves",
     "sensitivity": "pipeline.artifacts.lecture11.sensitivity",
     "timeline_sweep": "pipeline.artifacts.lecture11.timeline_sweep",
+    "decode_models": "pipeline.artifacts.lecture11.decode_models",
 }
 
 OWN = {

@@ -4,7 +4,7 @@ import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
-from pipeline.config import decode_checks, own_sizes
+from pipeline.config import decode_checks, megakernel_checks, own_sizes
 from pipeline.config.block_programs import BlockPrograms
 from pipeline.config.kernels import Chosen
 from pipeline.config.models import LINE_ELEMENTS, Counting, Extrapolation, Hazards, Lecture10
@@ -218,6 +218,8 @@ CHECKS: tuple[tuple[tuple[str, ...], Callable[..., Iterator[Problem]]], ...] = (
     (("decode",), decode_checks.sensitivity),
     (("decode", "lecture11", "gpus", "sheets"), decode_checks.predicted_gpus),
     (("lecture11", "decode"), decode_checks.lecture_choice),
+    (("megakernel", "decode"), megakernel_checks.executions),
+    (("decode",), megakernel_checks.names),
 )
 
 

@@ -11,6 +11,7 @@ from pydantic_core import PydanticCustomError
 from pipeline.config.block_programs import BlockPrograms
 from pipeline.config.decode import Decode
 from pipeline.config.lecture11 import Lecture11
+from pipeline.config.megakernel import Megakernel
 from pipeline.config.section import LARGEST_SEED, Ids, Section, Sizes, Whole, setting
 from pipeline.config.sweeps import Sweeps
 from pipeline.config.tile_order import TileOrder
@@ -174,4 +175,5 @@ class Config(Section):
     block_programs: BlockPrograms
     lecture10: Lecture10
     decode: Decode
+    megakernel: Megakernel
     lecture11: Lecture11

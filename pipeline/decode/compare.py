@@ -104,8 +104,12 @@ def compare(known: Known) -> xr.Dataset:
     chosen = known.measured.isel(measurement=places).drop_attrs()
     predicted = np.array([predictor.predict(rows[place], kinds[place]) for place in places])
     chosen["kind"] = ("measurement", [kinds[place] for place in places])
-    names = [predictor.name(rows[place]) for place in places]
-    chosen["workload_name"] = ("measurement", np.array(names, dtype=str))
+    for name, named in (
+        ("gpu_name", _gpu_names(known.gpus)),
+        ("workload_name", _model_names(known)),
+    ):
+        held = [named(rows[place]) for place in places]
+        chosen[name] = ("measurement", np.array(held, dtype=str))
     chosen["predicted"] = (("measurement", "decode_model"), predicted.reshape(-1, len(MODELS)))
     chosen = chosen.assign_coords(decode_model=list(MODELS))
     is_bound = chosen["relation"].isin(["above", "below"])
@@ -123,6 +127,18 @@ def compare(known: Known) -> xr.Dataset:
     chosen = chosen.assign_coords(kind_group=list(groups))
     reach = float(predictor.figures["gemv_reach"][0])
     return annotate(chosen.merge(held_out_errors(predictor.gemvs, reach)), DECODE_COMPARED)
+
+
+def _gpu_names(gpus: xr.Dataset) -> Callable[[Row], str]:
+    """Names of GPUs as shown to readers; of those without a sheet, made from the id."""
+    names = dict(zip(gpus["gpu"].values.tolist(), gpus["gpu_name"].values.tolist(), strict=True))
+    return lambda row: names.get(row["gpu"], row["gpu"].upper().replace("_", " "))
+
+
+def _model_names(known: Known) -> Callable[[Row], str]:
+    """Names of models as shown to readers; empty where a row is about none."""
+    names = {id_: model.name for id_, model in known.workload.models.items()}
+    return lambda row: names.get(row["workload"], "")
 
 
 def _plain(measured: xr.Dataset, place: int) -> Row:
@@ -152,11 +168,6 @@ class _Predictor:
         if row["metric"] in _BREAKDOWN:
             return "breakdown"
         return "step" if row["metric"] in _METRICS else ""
-
-    def name(self, row: Row) -> str:
-        """Name of the model of a row; empty if it is about none."""
-        models = self.known.workload.models
-        return models[row["workload"]].name if row["workload"] in models else ""
 
     def predict(self, row: Row, kind: str) -> Predictions:
         """Predict the figure of a row of that kind."""

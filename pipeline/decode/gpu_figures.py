@@ -148,7 +148,7 @@ def _per_gpu(
     """Values of each GPU, and whether they were measured on it."""
     rows = _rows(measured, which)
     of_all = _mean(measured, name, which)
-    where = rows["gpu"].values.astype(str)
+    where = np.array(rows["gpu"].values.tolist())
     values = rows["measured"].values
     own = [values[where == gpu].tolist() for gpu in gpus["gpu"].values.tolist()]
     means = np.array([fmean(mine) if mine else of_all for mine in own])

@@ -50,7 +50,7 @@ def spans(
     trace : (instruction,), (interval,)
         Of the same GPU and model, as :func:`pipeline.decode.megakernel.trace` gives it.
     layers
-        Layers to show.
+        Layers to show, if the model has as many.
 
     Returns
     -------
@@ -87,6 +87,7 @@ def spans(
                 "execution": list(labels),
                 "execution_label": ("execution", list(labels.values())),
                 "model": model,
+                "model_name": workload.models[model].name,
                 "gpu": gpu["gpu"].item(),
                 "gpu_name": gpu["gpu_name"].item(),
             },
@@ -105,7 +106,11 @@ def _of_execution(
 ) -> Iterator[dict[str, Any]]:
     """Spans of operations that run one after the other."""
     step = workload.step(model, execution.plan)
-    runs = [(layer, replace(one, count=1)) for layer in range(layers) for one in step.layer]
+    runs = [
+        (layer, replace(one, count=1))
+        for layer in range(min(layers, step.layers))
+        for one in step.layer
+    ]
     parameters = assumptions.parameters(gpu, execution)
     before = dict.fromkeys(PARTS, 0.0)
     now = 0.0

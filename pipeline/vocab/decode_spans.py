@@ -21,6 +21,7 @@ WORK = "work"
 
 DECODE_SPANS = DIMENSIONS | {
     "model": Variable("1", "id of the language model"),
+    "model_name": Variable("1", "name of the language model as shown to readers"),
     "execution": Variable("1", "id of the execution"),
     "execution_label": Variable("1", "name of the execution as shown to readers"),
     "span_execution": Variable("1", "execution that the span belongs to"),

@@ -1,5 +1,17 @@
 """Every store that artifacts need, as the fixtures make it: name -> function."""
 
-from tests.artifacts import fixtures, fixtures_decode, fixtures_order, fixtures_sweeps
+from tests.artifacts import (
+    fixtures,
+    fixtures_decode,
+    fixtures_megakernel,
+    fixtures_order,
+    fixtures_sweeps,
+)
 
-STORES = fixtures.STORES | fixtures_decode.STORES | fixtures_order.STORES | fixtures_sweeps.STORES
+STORES = (
+    fixtures.STORES
+    | fixtures_decode.STORES
+    | fixtures_megakernel.STORES
+    | fixtures_order.STORES
+    | fixtures_sweeps.STORES
+)

@@ -1,5 +1,7 @@
 """The published measurements and the GPU sheets, read once."""
 
+import numpy as np
+
 from pipeline.decode.execution import Execution, gpu_costs
 from pipeline.decode.gpu_figures import decode_gpu_figures
 from pipeline.decode.number_format import NumberFormat
@@ -11,11 +13,20 @@ from pipeline.hardware.sheet import load_sheets
 from pipeline.measured.decode import decode_figures
 from tests.decode.generators import DATA, MODELS, PLANS
 
+
+def as_stored(dataset):
+    """Give text the type that it has in a store."""
+    text = {name for name, held in dataset.variables.items() if held.dtype.kind == "U"}
+    indexed = {name for name in text if name in dataset.indexes}
+    typed = {name: dataset[name].astype(np.dtypes.StringDType()) for name in text - indexed}
+    return dataset.assign(typed)
+
+
 SHEETS = load_sheets(DATA / "gpus")
-GPUS = gpus(SHEETS)
+GPUS = as_stored(gpus(SHEETS))
 COSTS = gpu_costs(SHEETS, SHEETS["h100_sxm"], own=False)
-MEASURED = decode_figures(DATA / "measured/decode.csv")
-FIGURES = decode_gpu_figures(MEASURED, GPUS)
+MEASURED = as_stored(decode_figures(DATA / "measured/decode.csv"))
+FIGURES = as_stored(decode_gpu_figures(MEASURED, GPUS))
 KERNELS = Execution("7 kernels, CUDA graph", "kernels7", "graphs", prefetch=False)
 MEGAKERNEL = Execution("megakernel", "fused", "megakernel", prefetch=True)
 ASSUMPTIONS = Assumptions(

@@ -19,10 +19,10 @@ ARTIFACT = Artifact(
         "instruction-level model, which takes GEMV kernels with their ramp, waves and bytes in "
         "flight, and megakernels SM by SM. {errors} {held_out} {bounds} Launches are predicted "
         "from what other GPUs take. Of the parts of the megakernel's step, set-up, barriers, norms "
-        "and products are where the model has its figures from; the others, and all of the H100, "
+        "and products are where the model has its figures from; the others, and other GPUs, "
         "are predicted. Engines also wait for the CPU, which no model has."
     ),
-    needs={"compared": "decode/compared", "gpus": "gpus"},
+    needs={"compared": "decode/compared"},
 )
 _MODELS = {
     "lecture": "lecture",
@@ -80,22 +80,19 @@ _MEANS = {
 }
 
 
-def table(compared: xr.Dataset, gpus: xr.Dataset) -> pd.DataFrame:
+def table(compared: xr.Dataset) -> pd.DataFrame:
     """Tabulate every figure with what the models make of it, and mean errors by kind.
 
     Parameters
     ----------
     compared : (measurement, decode_model), (kind_group, decode_model)
         The store ``decode/compared``.
-    gpus : (gpu,)
-        The store of that name.
 
     Returns
     -------
     One row per figure, numbers in SI units, and one per kind with mean absolute relative errors.
     """
-    names = dict(zip(gpus["gpu"].to_numpy(), gpus["gpu_name"].to_numpy(), strict=True))
-    rows = list(_rows(compared, names))
+    rows = list(_rows(compared))
     every = []
     for kind in _MEANS:
         mine = [row for row in rows if row["kind"] == kind]
@@ -106,13 +103,12 @@ def table(compared: xr.Dataset, gpus: xr.Dataset) -> pd.DataFrame:
     return pd.DataFrame(every)[["kind", "gpu", *shown, "measured", *numbers]]
 
 
-def _rows(compared: xr.Dataset, names: dict[str, str]) -> Iterator[dict[str, str | float]]:
-    columns = ("gpu", "mode", "relation", "value", "unit", "measured", "kind", "source")
+def _rows(compared: xr.Dataset) -> Iterator[dict[str, str | float]]:
+    columns = ("gpu", "gpu_name", "mode", "relation", "value", "unit", "measured", "kind", "source")
     for place in range(compared.sizes["measurement"]):
         one = compared.isel(measurement=place)
         row = {name: one[name].item() for name in columns}
         row["what"] = _what(one)
-        row["gpu_name"] = names.get(row["gpu"], row["gpu"].upper().replace("_", " "))
         row["mode_name"] = _MODES[row["mode"]]
         row["published"] = _RELATIONS[row["relation"]] + _shown(row["measured"], row["unit"])
         for model in _MODELS:

@@ -17,17 +17,17 @@ ARTIFACT = Artifact(
     lecture=11,
     title="The first {layers} of a step, as they run",
     caption=(
-        "The first {layers} of one decode step of {model} on the {gpu_name}. {first_label} needs "
-        "{first:,.0f} µs for them, {last_label} {last:,.0f} µs; instruction by instruction, with "
-        "counters, inputs and stragglers, the megakernel needs {instructions:,.0f} µs. Its SMs "
+        "The first {layers} of one decode step of {model} on the {gpu_name}. The slowest way, "
+        "{first_label}, takes {first:,.0f} µs, the fastest, {last_label}, {last:,.0f} µs; with "
+        "counters, inputs and stragglers the megakernel takes {instructions:,.0f} µs. Its SMs "
         "multiply, with weights coming in, for {work:.0%} of that time and wait for one another "
         "for {counter:.0%}."
     ),
     reading=(
         "Above: kernels one after the other, and the megakernel of the lecture, as the timeline "
         "has them. Below: every {step} SM of the megakernel, instruction by instruction; the white "
-        "gaps at the right are instructions of later layers. Each timeline is a Chrome trace in "
-        "results/lecture11/traces as well."
+        "gaps at the right are instructions of later layers. Each timeline is a Chrome trace as "
+        "well, in the folder traces."
     ),
     needs={"spans": "decode/spans"},
 )
@@ -85,7 +85,7 @@ def facts(spans: xr.Dataset) -> dict[str, float | str]:
     step = _every(spans)
     return {
         "layers": "layer" if layers == 1 else f"{layers} layers",
-        "model": str(spans["model"].item()),
+        "model": str(spans["model_name"].item()),
         "gpu_name": str(spans["gpu_name"].item()),
         "first_label": str(of_kernels.idxmax()),
         "first": units.to_microseconds(float(of_kernels.max())),

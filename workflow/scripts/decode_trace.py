@@ -1,0 +1,12 @@
+"""Rule ``decode_trace``: the timeline of one execution as a trace."""
+
+from pipeline import runlog, store
+from pipeline.artifacts.decode_traces import make_trace
+
+runlog.start(snakemake.log[0])
+
+make_trace(
+    store.read(snakemake.input[0]),
+    snakemake.wildcards.execution,
+    snakemake.output[0],
+)
