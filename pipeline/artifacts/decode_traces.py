@@ -1,7 +1,6 @@
 """Timelines of a decode step as traces, one file per execution."""
 
 from collections.abc import Iterator
-from pathlib import Path
 
 import pandas as pd
 import xarray as xr
@@ -12,7 +11,7 @@ from pipeline.render.trace import Flow, Sample, Slice, Trace, render_trace
 from pipeline.vocab.decode_spans import SM_PARTS
 
 
-def make_trace(spans: xr.Dataset, execution: str, output: str | Path) -> None:
+def make_trace(spans: xr.Dataset, execution: str, output: str) -> None:
     """Write the trace of one execution.
 
     Parameters

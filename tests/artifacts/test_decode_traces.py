@@ -28,7 +28,7 @@ def busy(execution, categories):
 @pytest.mark.parametrize("execution", EXECUTIONS)
 def test_make_trace__is_valid_by_schema(execution, tmp_path):
     path = tmp_path / "trace.json"
-    make_trace(spans(), execution, path)
+    make_trace(spans(), execution, str(path))
     VALIDATOR.validate(json.loads(path.read_text(encoding="utf-8")))
 
 
