@@ -124,6 +124,12 @@ SMALL = {
         "sensitivity": {"eff_low": {"parameter": "eff", "value": 0.8}},
         "waves": {},
     },
+    "megakernel": {
+        "execution": "megakernel_prefetch",
+        "kernels": "kernels7_graphs",
+        "assignment": "contiguous",
+        "layers": 1,
+    },
     "lecture11": {
         "model": "llama_3_2_1b",
         "gpu": "h100_sxm",

@@ -10,6 +10,7 @@ import pytest
 from pipeline.artifacts.catalog import CATALOG
 from pipeline.artifacts.catalog import OWN as ARTIFACTS_OF_OWN
 from pipeline.config.artifact_plan import ids, needs
+from pipeline.vocab.decode_spans import INSTRUCTIONS
 from tests.workflow.scratch import OWN as OWN_ENTRY
 from tests.workflow.scratch import SMALL
 
@@ -17,6 +18,7 @@ pytestmark = pytest.mark.workflow
 
 KERNELS = list(SMALL["kernels"])
 OWN = list(SMALL["own_kernels"])
+TIMELINES = (*SMALL["decode"]["executions"], INSTRUCTIONS)
 # Stages that count kernels of the ladder by themselves, as they were measured or with other tiles.
 MODELLED = (
     "counters_measured",
@@ -41,7 +43,14 @@ READ_BY = {
         "sweeps_tiles",
         "sweeps_warp_tiles",
         "tile_order",
+        "decode_gpu_figures",
+        "megakernel",
+        "decode_compared",
     },
+    "decode_measured": {"decode_gpu_figures", "decode_compared"},
+    "decode_gpu_figures": {"megakernel", "megakernel_trace"},
+    "megakernel_trace": {"decode_spans"},
+    "decode_spans": {f"decode_trace {execution}" for execution in TIMELINES},
     "sweeps_tiles": {"sweeps_best_tiles"},
     "sweeps_warp_tiles": {"sweeps_best_warp_tiles"},
     "sweeps_timeline": {"sweeps_timeline_gain"},

@@ -137,6 +137,7 @@ rule decode_trace:
     conda:
         "../../environment.yml"
     params:
+        settings=lambda wildcards: dict(execution=wildcards.execution),
         code=code_digest("workflow/scripts/decode_trace.py"),
         versions=library_versions("pandas"),
     script:

@@ -5,8 +5,5 @@ from pipeline.artifacts.decode_traces import make_trace
 
 runlog.start(snakemake.log[0])
 
-make_trace(
-    store.read(snakemake.input[0]),
-    snakemake.wildcards.execution,
-    snakemake.output[0],
-)
+execution = snakemake.params.settings["execution"]
+make_trace(store.read(snakemake.input[0]), execution, snakemake.output[0])

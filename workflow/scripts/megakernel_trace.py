@@ -1,15 +1,13 @@
 """Rule ``megakernel_trace``: every instruction of one decode step with its moments."""
 
-from pydantic import TypeAdapter
-
 from pipeline import runlog, store
+from pipeline.decode import plain
 from pipeline.decode.megakernel import Job, trace
-from pipeline.decode.workload import Workload
 
 runlog.start(snakemake.log[0])
 
 figures = store.read(snakemake.input.figures)
-workload = TypeAdapter(Workload).validate_python(snakemake.params.workload)
+workload = plain.workload(snakemake.params.workload)
 settings = snakemake.params.settings
 job = Job(workload, settings["model"], settings["plan"])
 result = trace(job, figures.sel(gpu=settings["gpu"]), settings["assignment"])
