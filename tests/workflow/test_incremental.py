@@ -30,6 +30,9 @@ MODELLED = (
 # Those of them that also predict.
 COMPARED = ("validation", "sweeps_tiles", "sweeps_warp_tiles")
 DECODE = ("decode_ledger", "decode_timeline", "decode_waves", "decode_sensitivity")
+# Those that read every model, and those that time a step as the lecture does.
+OF_MODELS = ("decode_ledger", "decode_timeline", "decode_compared")
+TIMED = ("decode_timeline", "decode_sensitivity", "decode_spans", "decode_compared")
 # Stage -> stages that read its store.
 READ_BY = {
     "simulate": {"counts"},
@@ -206,15 +209,16 @@ def test_bandwidth__of_one_gpu_reruns_times_and_no_counts(built):
 
 def test_decode__an_assumption_reruns_the_times_of_a_step(built):
     with built.configured(decode={"timeline": SMALL["decode"]["timeline"] | {"ramp": 2e-6}}):
-        assert built.planned() == behind("decode_timeline", "decode_sensitivity")
+        assert built.planned() == behind(*TIMED)
 
 
 def test_decode__another_model_or_plan_reruns_what_names_it(built):
     with built.edited("data/models/qwen3_0_6b.yaml", "layers: {value: 28", "layers: {value: 30"):
-        assert built.planned() == behind("decode_ledger", "decode_timeline")
+        assert built.planned() == behind(*OF_MODELS)
     with built.edited("data/fusion_plans/kernels7.yaml", "name: 7", "name: seven"):
         planned = built.planned()
     assert planned == behind("decode_timeline", "decode_sensitivity", "sweeps_timeline")
+        assert built.planned() == behind(*TIMED)
     with built.edited("data/fusion_plans/kernels12.yaml", "name: 12", "name: twelve"):
         assert built.planned() == set()
 
@@ -224,7 +228,7 @@ def test_decode__a_new_model_needs_a_file_and_its_name(built):
     path.write_text(built.text("data/models/qwen3_0_6b.yaml"), encoding="utf-8")
     assert built.planned() == set()
     with built.configured(decode={"models": ["llama_3_2_1b", "mine"]}):
-        assert built.planned() == behind("decode_ledger", "decode_timeline")
+        assert built.planned() == behind(*OF_MODELS)
     path.unlink()
 
 
