@@ -78,7 +78,7 @@ def load(machine: Machine, pointer: Block, mask: Block | None, other: Any) -> Bl
 def store(machine: Machine, pointer: Block, value: Any, mask: Block | None) -> None:
     """Store elements where ``mask`` is true, in launch order."""
     memory, dtype = _target(pointer, "store")
-    touched = _touch(machine, memory, pointer, mask, "stores")
+    touched = _touch(machine, memory, pointer, mask, "stores to")
     given = constant(pointer, value, dtype) if is_number(value) else cast(value, dtype)
     bits = _lanes(to_bits(given.data, dtype), touched, "value")
     storage = memory.storage
@@ -101,18 +101,17 @@ def atomic(
 ) -> Block:
     """Do one atomic per element, in launch order, and return what was there before."""
     memory, dtype = _target(pointer, "atomic")
-    touched = _touch(machine, memory, pointer, mask, "atomics")
+    bitwise = op in (traffic_fast.AND, traffic_fast.OR, traffic_fast.XOR)
+    if bitwise and not dtype.is_int():
+        raise refusal(f"atomics of bits take integers, not {dtype}")
+    touched = _touch(machine, memory, pointer, mask, "updates")
     given, expected = (
         _lanes(_held(pointer, x, dtype), touched, "value")
         for x in (value, value if compare is None else compare)
     )
     storage = memory.storage
     held = from_bits(storage.bits, dtype)
-    fast = held.dtype in _COMPILED and op not in (
-        traffic_fast.AND,
-        traffic_fast.OR,
-        traffic_fast.XOR,
-    )
+    fast = held.dtype in _COMPILED and not bitwise
     # Types that are held as others are copies: what changed is written back below.
     in_place = np.shares_memory(held, storage.bits)
     old = np.empty(len(touched.places), held.dtype)
@@ -150,7 +149,7 @@ def _touch(
     """Find the elements of a write, check them, and remember them in case it must be undone."""
     storage = memory.storage
     if not memory.writable:
-        raise refusal(f"{memory.name} is read-only, and the program {verb} to it")
+        raise refusal(f"{memory.name} is read-only, and the program {verb} it")
     shape = pointer.data.shape[1:]
     offsets, lit = _rows(pointer.data, shape, verb), _mask(mask, shape)
     machine.notice(offsets)

@@ -43,13 +43,26 @@ def cast(value: Block, dtype: Type, bitcast: bool = False) -> Block:
     KernelError
         If a pointer is converted, or bits are kept that are not as many.
     """
-    if value.dtype == dtype:
+    if _checked(value, "a conversion").dtype == known_type(dtype):
         return value
     if not isinstance(value.dtype, DType) or not isinstance(dtype, DType):
         raise refusal(f"a pointer cannot be converted: {value.dtype} to {dtype}")
     if bitcast:
         return value.like(_reinterpreted(value.data, value.dtype, dtype), dtype)
     return value.like(converted(value.data, value.dtype, dtype), dtype)
+
+
+def known_type(dtype: Any) -> Any:
+    """Check that this is a type of the language.
+
+    Raises
+    ------
+    KernelError
+        If it is anything else: one of numpy, say.
+    """
+    if not isinstance(dtype, Type):
+        raise refusal(f"{dtype!r} is no type of the language, as tl.float32 is one")
+    return dtype
 
 
 def _reinterpreted(data: Array, source: DType, dtype: DType) -> Array:
@@ -80,7 +93,9 @@ def _checked(value: Operand, name: str) -> Operand:
 
 def meeting_type(one: Operand, two: Operand, division: bool = False) -> DType:
     """Type in which two operands meet; a number gives way unless its kind is higher."""
-    first, second = (of_number(x) if is_number(x) else x.dtype for x in (one, two))
+    first, second = (
+        of_number(x) if is_number(x) else _checked(x, "an operation").dtype for x in (one, two)
+    )
     for operand, kind, other in ((one, first, second), (two, second, first)):
         if is_number(operand) and kind.kind <= other.kind and not other.is_ptr():
             first = second = other
@@ -156,7 +171,10 @@ def _bits_or(
     bits: Callable[..., Array], numbers: Callable[..., Array], one: Operand, two: Operand
 ) -> Callable[..., Array]:
     """Arithmetic of one bit is modulo two."""
-    both = (x.dtype.kind if isinstance(x, Block) else of_number(x).kind for x in (one, two))
+    both = (
+        of_number(x).kind if is_number(x) else _checked(x, "an operation").dtype.kind
+        for x in (one, two)
+    )
     return bits if max(both) == 0 else numbers
 
 
@@ -241,6 +259,8 @@ def negative(value: Block) -> Block:
     """Give the value with the other sign."""
     if value.dtype.is_ptr():
         raise refusal("a pointer has no negative")
+    if value.dtype == dtypes.int1:
+        return value  # Arithmetic of one bit is modulo two.
     return value.like(np.negative(value.data), value.dtype)
 
 

@@ -39,6 +39,8 @@ class Block:
     """
 
     __slots__ = ("data", "dtype", "memory")
+    __array_ufunc__ = None
+    """Numbers of numpy leave operators to the block; functions of numpy refuse it."""
 
     def __init__(self, data: NDArray[Any], dtype: Type, memory: "Argument | None" = None) -> None:
         self.data = data
@@ -50,6 +52,9 @@ class Block:
         if dtype is None:
             return type(self)(data, self.dtype, self.memory)
         return type(self)(data, dtype)
+
+    def __repr__(self) -> str:
+        return f"{self.dtype}{list(self.shape)}"
 
     @property
     def shape(self) -> Shape:

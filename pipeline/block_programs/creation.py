@@ -36,8 +36,8 @@ def num_programs(axis: int) -> Tensor:
 
 def arange(start: int, end: int) -> Tensor:
     """Whole numbers from ``start`` to before ``end``, a power of two of them, as int32."""
-    if any(isinstance(bound, Block) for bound in (start, end)):
-        raise refusal("arange takes numbers that are known beforehand: constexpr")
+    if not all(isinstance(bound, int) for bound in (start, end)):
+        raise refusal("arange takes whole numbers that are known beforehand: constexpr")
     if end <= start or (end - start) & (end - start - 1):
         raise refusal(f"arange({start}, {end}): their difference must be a power of two")
     if not -INT32_END <= start < end <= INT32_END:
@@ -48,6 +48,7 @@ def arange(start: int, end: int) -> Tensor:
 def full(shape: Any, value: Any, dtype: DType) -> Tensor:
     """Give a block of one value."""
     sizes = block_shape(shape)
+    arithmetic.known_type(dtype)
     scalar = (
         arithmetic.cast(value, dtype)
         if isinstance(value, Block)

@@ -186,6 +186,9 @@ def loop(*bounds: Any, **hints: Any) -> Iterator[Tensor]:
     if unknown:
         raise UnsupportedError(f"range: {', '.join(sorted(unknown))} is not supported here")
     start, stop, step = _bounds(bounds, hints.get("step"))
+    for bound in (start, stop, step):
+        if not (bound.dtype.is_int() if isinstance(bound, Block) else isinstance(bound, int)):
+            raise refusal(f"range takes whole numbers, not {bound!r}")
     first, last, stride = (to_tensor(x).data.astype(np.int64) for x in (start, stop, step))
     if not stride.all():
         raise refusal("range: step is 0")
@@ -241,6 +244,8 @@ def assume(cond: Any) -> None:
 def device_print(prefix: str, *args: Any, hex: bool = False) -> None:
     """Keep a line per program in the launch's ``printed``; long blocks are cut."""
     machine = current("tl.device_print")
+    if not isinstance(prefix, str):
+        raise refusal(f'print takes a text before its values: print("value", ...), not {prefix!r}')
     for row, program in enumerate(machine.programs.tolist()):
         parts = [_text(to_tensor(arg), row, hex) for arg in args]
         place = machine.place(program)

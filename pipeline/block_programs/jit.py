@@ -2,7 +2,7 @@
 
 import functools
 import inspect
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from types import FunctionType
 from typing import Any, NoReturn
 
@@ -16,13 +16,15 @@ from pipeline.block_programs.launch import Launch, Launched, grid_of
 from pipeline.block_programs.machine import current
 from pipeline.block_programs.memory import Argument, Reinterpreted, arguments
 from pipeline.block_programs.rewrite import namespace, rewritten
+from pipeline.block_programs.source import stopped
 from pipeline.block_programs.tensor import Tensor
 from pipeline.errors import LaunchError, UnsupportedError
 
 OPTIONS = (
     "num_warps", "num_stages", "num_ctas", "maxnreg", "enable_fp_fusion", "launch_cooperative_grid",
     "waves_per_eu", "matrix_instr_nonkdim", "kpack", "allow_fp8e4nv", "warp_size", "debug",
-    "launch_pdl",
+    "launch_pdl", "num_buffers_warp_spec", "num_consumer_groups", "reg_dec_producer",
+    "reg_inc_consumer",
 )  # fmt: skip
 """What may be asked of the compiler in a launch; nothing that is counted depends on it."""
 
@@ -39,6 +41,11 @@ class Launchable:
     def run(self, *args: Any, grid: Any, **kwargs: Any) -> Launched:
         """Launch on a grid."""
         raise NotImplementedError
+
+    def __getattr__(self, name: str) -> NoReturn:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        raise UnsupportedError(f"{name} of a program is not supported here")
 
 
 class JITFunction(Launchable):
@@ -78,23 +85,34 @@ class JITFunction(Launchable):
     def _code(self) -> Any:
         return rewritten(self.fn)
 
-    def run(self, *args: Any, grid: Any, **kwargs: Any) -> Launched:
+    def run(self, *args: Any, grid: Any, warmup: bool = False, **kwargs: Any) -> Launched:
         """Launch on a grid.
 
         Raises
         ------
         LaunchError
             If arguments or grid do not fit.
+        KernelError, UnsupportedError
+            If the program does what it must not, or uses what is not supported: with its line.
         """
+        if warmup:
+            raise UnsupportedError("warmup=True is not supported here: nothing is compiled")
         options = {
             name: kwargs.pop(name) for name in OPTIONS if name in kwargs and self._free(name)
         }
         given = self._bound(args, kwargs)
         sizes = grid_of(grid(dict(given)) if callable(grid) else grid)
-        pointers = arguments({n: _array(x) for n, x in given.items() if _is_array(x)})
+        arrays = {n: _array(x) for n, x in leaves(given) if _is_array(x)}
+        pointers = arguments(arrays)
         values = {name: self._value(name, x, pointers) for name, x in given.items()}
         launch = Launch(sizes, list(pointers.values()), functools.partial(self, **values))
-        return launch.run(options)
+        try:
+            return launch.run(options)
+        except Exception as error:
+            said = stopped(error, JITFunction.__call__.__code__)
+            if said is error:
+                raise
+            raise said from error
 
     def _free(self, name: str) -> bool:
         return name not in self.arg_names
@@ -119,11 +137,28 @@ class JITFunction(Launchable):
             return Descriptor(base, given.shape, given.strides, given.block_shape, given.padding)
         if name in self.constexprs:
             return _plain(given)
-        annotation = dtypes.of_annotation(self.signature.parameters[name].annotation)
+        if isinstance(given, tuple):
+            return tuple(self._value(part, x, pointers) for part, x in _parts(name, given))
+        annotation = None
+        if name in self.signature.parameters:
+            annotation = dtypes.of_annotation(self.signature.parameters[name].annotation)
         return _scalar(name, _plain(given), annotation)
 
     def __repr__(self) -> str:
         return f"JITFunction({self.fn.__module__}:{self.fn.__qualname__})"
+
+
+def _parts(name: str, values: tuple[Any, ...]) -> Iterator[tuple[str, Any]]:
+    return ((f"{name}[{i}]", value) for i, value in enumerate(values))
+
+
+def leaves(arguments: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
+    """Arguments one by one, with their names; tuples are taken apart."""
+    for name, value in arguments.items():
+        if isinstance(value, tuple):
+            yield from leaves(dict(_parts(name, value)))
+        else:
+            yield name, value
 
 
 def _is_array(value: Any) -> bool:
@@ -141,8 +176,6 @@ def _plain(value: Any) -> Any:
 
 def _scalar(name: str, value: Any, annotation: dtypes.DType | None) -> Any:
     """Give a number as int32, int64, uint64 or fp32; 1 stays known, as nothing does."""
-    if isinstance(value, tuple):
-        return tuple(_scalar(f"{name}[{i}]", _plain(x), None) for i, x in enumerate(value))
     if value is None or isinstance(value, dtypes.DType | JITFunction):
         return value
     if isinstance(value, bool):

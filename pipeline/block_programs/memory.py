@@ -102,9 +102,11 @@ def arguments(arrays: Mapping[str, Any]) -> dict[str, Argument]:
     for name, given in arrays.items():
         array = given.base if isinstance(given, Reinterpreted) else given
         dtype = given.dtype if isinstance(given, Reinterpreted) else of_numpy(array.dtype)
-        if dtype is None:
+        if dtype is None or not array.dtype.isnative:
             raise LaunchError(f"{name}: arrays of {array.dtype} are not supported here")
         root = _root(array)
+        if root.nbytes % dtype.itemsize:
+            raise LaunchError(f"{name}: its memory is no whole number of elements; pass a copy")
         if id(root) not in roots:
             roots[id(root)] = (Storage(root, dtype.itemsize), dtype, name)
         storage, held, other = roots[id(root)]

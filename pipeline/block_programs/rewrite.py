@@ -148,6 +148,8 @@ def rewritten(function: FunctionType) -> CodeType:
         raise KernelError(
             f"{function.__name__}: its source cannot be read; put it into a file"
         ) from None
+    if function.__name__ == "<lambda>":
+        raise KernelError(f"{function.__name__}: a program is a function that is written with def")
     tree = ast.parse(textwrap.dedent("".join(lines)))
     ast.increment_lineno(tree, first - 1)
     definition = tree.body[0]

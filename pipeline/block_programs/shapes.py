@@ -80,8 +80,7 @@ def trans(block: Block, *dims: Any) -> Block:
 def expand_dims(block: Block, axis: int | Sequence[int]) -> Block:
     """Axes of size 1 at the places given."""
     places = [axis] if isinstance(axis, int) else list(axis)
-    rank = len(block.shape) + len(places)
-    for place in sorted(place % rank for place in places):
+    for place in sorted(own_axis(block, place, len(places)) - 1 for place in places):
         block = block.like(np.expand_dims(block.data, own_axis(block, place, extra=1)))
     return block
 
@@ -157,6 +156,8 @@ def cat(one: Block, two: Block, dim: int = 0) -> Block:
     """Two blocks one after the other along an axis."""
     if one.dtype != two.dtype:
         raise refusal(f"cat of {one.dtype} and {two.dtype}: types must agree")
+    if one.shape != two.shape:
+        raise refusal(f"cat of {list(one.shape)} and {list(two.shape)}: shapes must agree")
     return one.like(np.concatenate(_everywhere(one, two), axis=own_axis(one, dim)))
 
 

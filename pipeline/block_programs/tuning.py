@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from pipeline.block_programs.block_pointers import TensorDescriptor
-from pipeline.block_programs.jit import Launchable
+from pipeline.block_programs.jit import OPTIONS, Launchable, leaves
 from pipeline.block_programs.launch import Launched
 from pipeline.block_programs.memory import Reinterpreted
 from pipeline.errors import LaunchError, UnsupportedError
@@ -26,13 +26,17 @@ class Config:
         num_ctas: int = 1,
         maxnreg: int | None = None,
         pre_hook: Callable[[Mapping[str, Any]], object] | None = None,
+        **options: Any,
     ) -> None:
+        if unknown := sorted(set(options) - set(OPTIONS)):
+            raise UnsupportedError(f"Config: {', '.join(unknown)} is not supported here")
         self.kwargs = dict(kwargs)
         self.num_warps = num_warps
         self.num_stages = num_stages
         self.num_ctas = num_ctas
         self.maxnreg = maxnreg
         self.pre_hook = pre_hook
+        self.options = options
 
     def all_kwargs(self) -> dict[str, Any]:
         """Arguments and compiler options of a launch."""
@@ -41,6 +45,7 @@ class Config:
             "num_ctas": self.num_ctas,
             "num_stages": self.num_stages,
             "maxnreg": self.maxnreg,
+            **self.options,
         }
         return self.kwargs | {name: value for name, value in options.items() if value is not None}
 
@@ -116,7 +121,8 @@ class Autotuner(Launchable):
     def _cost(self, config: Config, given: Mapping[str, Any], grid: Any) -> tuple[int, int]:
         """Sectors and programs of a trial launch."""
         arrays = [
-            x.base if isinstance(x, Reinterpreted | TensorDescriptor) else x for x in given.values()
+            x.base if isinstance(x, Reinterpreted | TensorDescriptor) else x
+            for _, x in leaves(given)
         ]
         arrays = [x for x in arrays if isinstance(x, np.ndarray) and x.flags.writeable]
         copies = [array.copy() for array in arrays]
@@ -167,9 +173,15 @@ def autotune(
     hooks = {name for name in ("pre_hook", "post_hook") if timing.get(name) is not None}
     if unknown := sorted(set(timing) - known | hooks):
         raise UnsupportedError(f"autotune: {', '.join(unknown)} is not supported here")
-    return lambda fn: Autotuner(fn, configs, key, prune_configs_by or {})
+    return lambda fn: Autotuner(_program(fn, "autotune"), configs, key, prune_configs_by or {})
 
 
 def heuristics(values: Mapping[str, Callable[..., Any]]) -> Callable[[Launchable], Heuristics]:
     """Compute compile-time arguments from the others."""
-    return lambda fn: Heuristics(fn, values)
+    return lambda fn: Heuristics(_program(fn, "heuristics"), values)
+
+
+def _program(fn: Any, name: str) -> Launchable:
+    if not isinstance(fn, Launchable):
+        raise LaunchError(f"{name} takes a program: write @triton.jit below @triton.{name}")
+    return fn

@@ -77,7 +77,7 @@ def test_load__out_of_range_names_program_argument_and_offset():
 
 def test_store__out_of_range_leaves_what_programs_before_it_stored():
     y = np.zeros(6, np.float32)
-    with pytest.raises(OutOfRangeError, match=r"program \(1, 0, 0\) stores y_ptr at offset 6"):
+    with pytest.raises(OutOfRangeError, match=r"program \(1, 0, 0\) stores to y_ptr at offset 6"):
         copy_tile[(2, 1)](np.ones((2, 4), np.float32), y, 2, 4, 4, 1, 4, 1, 0, BM=1, BN=4)
     assert y.tolist() == [1, 1, 1, 0, 0, 0]
 

@@ -78,3 +78,27 @@ def test_config__can_prepare_arguments():
 
     nothing[(1,)](7)
     assert seen == [7]
+
+
+def test_autotune__puts_back_arrays_of_a_tuple_and_takes_every_hint():
+    configs = [
+        triton.Config({"BLOCK": 4}, num_buffers_warp_spec=0, pre_hook=None),
+        triton.Config({"BLOCK": 8}, num_warps=8, num_consumer_groups=2),
+    ]
+
+    @triton.autotune(configs, key=["n"])
+    @triton.heuristics({"EVEN": lambda given: given["n"] % given["BLOCK"] == 0})
+    @triton.jit
+    def add(arrays, n, BLOCK: tl.constexpr, EVEN: tl.constexpr):
+        x_ptr, y_ptr = arrays
+        i = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+        inside = i >= 0 if EVEN else i < n
+        tl.atomic_add(y_ptr + i, tl.load(x_ptr + i, mask=inside), mask=inside)
+
+    x, y = np.arange(12, dtype=np.float32), np.zeros(12, np.float32)
+    add.run((x, y), 12, grid=lambda meta: (triton.cdiv(12, meta["BLOCK"]),), warmup=False)
+    assert y.tolist() == x.tolist()
+
+
+def test_next_power_of_2__of_numbers_of_numpy():
+    assert [triton.next_power_of_2(np.int64(n)) for n in (0, 1, 5, 8)] == [1, 1, 8, 8]

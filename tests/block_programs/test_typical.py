@@ -310,3 +310,42 @@ def test_rotary__changes_an_array_in_place():
     right = np.stack([first * cos - second * sin, second * cos + first * sin], 2)
     rotary[(6,)](x, cos, sin, 3, HALF=8)
     np.testing.assert_allclose(x, right, rtol=1e-5, atol=1e-6)
+
+
+@triton.jit
+def sum_of_parts(out_ptrs, parts, n, B: tl.constexpr):
+    """Add the arrays of a tuple, and count tiles as the host does."""
+    first_ptr, tiles_ptr = out_ptrs
+    (x_ptr, y_ptr), factor = parts
+    i = tl.program_id(0) * B + tl.arange(0, B)
+    x = tl.load(x_ptr + i, mask=i < n)
+    tl.store(first_ptr + i, x + factor * tl.load(y_ptr + i, mask=i < n), mask=i < n)
+    tl.store(tiles_ptr, triton.cdiv(n, B))
+
+
+@pytest.mark.parametrize("n", [1, 9, 16, 17])
+def test_sum_of_parts__tuples_hold_arrays_and_numbers(n):
+    x, y = numbers(9, 2, n)
+    total, tiles = np.zeros(n, np.float32), np.zeros(1, np.int32)
+    launched = sum_of_parts[(triton.cdiv(n, 8),)]((total, tiles), ((x, y), 0.5), n, B=8)
+    np.testing.assert_allclose(total, x + np.float32(0.5) * y)
+    assert tiles[0] == -(-n // 8)
+    assert launched.hazards == ()
+
+
+@triton.jit
+def scaled(x_ptr, y_ptr, N: tl.constexpr):
+    i = tl.arange(0, N)
+    x = tl.load(x_ptr + i)
+    odd = (i % 2).to(tl.int1)
+    tl.store(y_ptr + i, tl.where(-odd, libdevice.llrint(FACTOR * x), libdevice.llround(x)))
+
+
+FACTOR = 8 / np.sqrt(4)
+
+
+def test_scaled__numbers_of_numpy_and_whole_numbers():
+    x = np.array([0.5, 0.625, -2.5, 2.5, 3.25, -0.375, 7, 8], np.float32)
+    y = np.zeros(8, np.int64)
+    scaled[(1,)](x, y, 8)
+    assert y.tolist() == [1, 2, -3, 10, 3, -2, 7, 32]
