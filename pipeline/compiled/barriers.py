@@ -6,9 +6,10 @@ from numpy.typing import NDArray
 from pipeline.compiled.geometry import WARP, Geometry
 
 Mask = NDArray[np.bool_]
-_CONVERGENCE = 17
-WARP_SYNC = 16
-"""Number of the barrier that WARPSYNC uses, behind those that the code names."""
+_CONVERGENCE = 18
+WARP_SYNC, WARP_SYNC_APART = 16, 17
+"""Numbers of the barriers that WARPSYNC uses, behind those that the code names: lanes of different
+masks go on together, or apart."""
 
 
 class Convergence:
@@ -43,7 +44,10 @@ class Convergence:
         """Say whether these lanes are all that meet here, so that nobody waits."""
         masks = self._geometry.spread(self._geometry.masks(lanes))
         living = self._geometry.spread(self._geometry.masks(alive))
-        return bool(np.all((self.members[number] & living & ~masks == 0) | ~lanes))
+        here = self.members[number] & living & ~masks == 0
+        if number == WARP_SYNC_APART:
+            here &= masks & ~self.members[number] == 0
+        return bool(np.all(here | ~lanes))
 
     def wait(self, number: int, lanes: Mask, following: int) -> None:
         """Let lanes wait, to go on at position ``following``."""
@@ -67,9 +71,22 @@ class Convergence:
             if not ready.any():
                 continue
             self.waiting[number] &= ~ready
-            for position in np.unique(self._next[ready]).tolist():
-                found.append((position, ready & (self._next == position)))
+            for part in self._apart(ready) if number == WARP_SYNC_APART else [ready]:
+                for position in np.unique(self._next[part]).tolist():
+                    found.append((position, part & (self._next == position)))
         return found
+
+    def _apart(self, lanes: Mask) -> list[Mask]:
+        """Cut lanes into parts that have one mask in every warp."""
+        parts, rest = [], lanes
+        while rest.any():
+            active = rest.reshape(-1, WARP)
+            masks = self.members[WARP_SYNC_APART].reshape(-1, WARP)
+            first = masks[np.arange(len(masks)), active.argmax(axis=1)]
+            part = (active & (masks == first[:, None])).reshape(-1)
+            parts.append(part)
+            rest = rest & ~part
+        return parts
 
 
 class BlockBarriers:

@@ -5,7 +5,7 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
-from pipeline.compiled.barriers import WARP_SYNC
+from pipeline.compiled.barriers import WARP_SYNC, WARP_SYNC_APART
 from pipeline.compiled.binding import Mask
 from pipeline.compiled.instruction import (
     INSTRUCTION_BYTES,
@@ -17,7 +17,8 @@ from pipeline.compiled.instruction import (
     Target,
 )
 from pipeline.compiled.machine import Group, Machine, Slot
-from pipeline.compiled.semantics.step import immediate, refuse
+from pipeline.compiled.semantics.step import immediate, only, refuse
+from pipeline.errors import MachineCodeError
 
 Control = Callable[[Group], bool]
 Bind = Callable[[Instruction, Machine, Slot], Control]
@@ -70,7 +71,7 @@ def _part(machine: Machine, group: Group, taken: Mask, target: int) -> bool:
 
 def _branch(instruction: Instruction, machine: Machine, slot: Slot) -> Control:
     target = _target(instruction, machine)
-    if instruction.has("DIV"):
+    if instruction.has("DIV") or instruction.has("CONV"):
         return _branch_if_divided(instruction, machine, slot, target)
     held = _held(instruction, machine, slot)
     if slot.guard is None and not any(isinstance(one, Predicate) for one in instruction.operands):
@@ -86,20 +87,20 @@ def _branch(instruction: Instruction, machine: Machine, slot: Slot) -> Control:
 def _branch_if_divided(
     instruction: Instruction, machine: Machine, slot: Slot, target: int
 ) -> Control:
-    """Bind BRA.DIV: taken by warps of which not all lanes of a mask are here.
+    """Bind BRA.DIV: taken by warps of which not all lanes of a mask are here; CONV: by others.
 
     The mask is a uniform register, or all lanes where none is named (``~URZ``).
     """
     geometry, registers = machine.geometry, machine.registers
     named = [one for one in instruction.operands if isinstance(one, Register)]
     mask = registers.u32(named[0]) if named else None
-    held = _held(instruction, machine, slot)
+    held, converged = _held(instruction, machine, slot), instruction.has("CONV")
 
     def step(group: Group) -> bool:
         here = geometry.masks(group.lanes)
         wanted = mask()[::32] if mask else np.uint32(0xFFFFFFFF)
         divided = geometry.spread(here != wanted)
-        return _part(machine, group, held(group) & divided, target)
+        return _part(machine, group, held(group) & (divided ^ converged), target)
 
     return step
 
@@ -109,7 +110,6 @@ def _indirect(instruction: Instruction, machine: Machine, _slot: Slot) -> Contro
     register = instruction.operands[0]
     assert isinstance(register, Register)
     value = machine.registers.u32(Register(register.file, register.number))
-    added = sum(one.bits for one in instruction.operands if isinstance(one, Immediate))
     added = sum(one.bits for one in instruction.operands if isinstance(one, Immediate))
     base = np.int64((instruction.address + INSTRUCTION_BYTES + added) & 0xFFFFFFFF)
     return _jump_by(machine, lambda: (value().astype(np.int64) + base) & 0xFFFFFFFF)
@@ -141,7 +141,10 @@ def _jump_by(machine: Machine, address: Callable[[], NDArray[np.int64]]) -> Cont
 def _call(instruction: Instruction, machine: Machine, slot: Slot) -> Control:
     """Bind CALL.REL.NOINC: a jump; the code has put the return address into a register."""
     if not instruction.has("REL") or not instruction.has("NOINC"):
-        raise refuse(instruction, "a call through a pointer")
+        raise refuse(instruction, "a call of a function outside of the kernel")
+    if isinstance(instruction.operands[0], Register):
+        # A pointer to a function: its place in the code stands in a register.
+        return _return(instruction, machine, slot)
     target = _target(instruction, machine)
     held = _held(instruction, machine, slot)
     return lambda group: _part(machine, group, held(group), target)
@@ -159,6 +162,22 @@ def _exit(instruction: Instruction, machine: Machine, slot: Slot) -> Control:
         if rest.any():
             machine.add_group(group.position, rest)
         return False
+
+    return step
+
+
+def _trap(instruction: Instruction, machine: Machine, slot: Slot) -> Control:
+    """Bind BPT: the kernel itself says that something is wrong."""
+    held = _held(instruction, machine, slot)
+
+    def step(group: Group) -> bool:
+        lanes = held(group)
+        if lanes.any():
+            raise MachineCodeError(
+                f"{machine.program.kernel}: {instruction.place}: "
+                f"{machine.thread(int(lanes.argmax()))} reaches a trap"
+            )
+        return True
 
     return step
 
@@ -243,7 +262,8 @@ def _move_barrier(instruction: Instruction, machine: Machine, _slot: Slot) -> Co
 
 
 def _warp_sync(instruction: Instruction, machine: Machine, slot: Slot) -> Control:
-    """Bind WARPSYNC: the lanes of a mask meet."""
+    """Bind WARPSYNC: the lanes of a mask meet, and go on without others if it is EXCLUSIVE."""
+    number = WARP_SYNC_APART if instruction.has("EXCLUSIVE") else WARP_SYNC
     named = [one for one in instruction.operands if isinstance(one, Register | Immediate)]
     mask = machine.registers.u32(named[0]) if named else None
     held = _held(instruction, machine, slot)
@@ -252,11 +272,11 @@ def _warp_sync(instruction: Instruction, machine: Machine, slot: Slot) -> Contro
         lanes = held(group)
         if not lanes.any():
             return True
-        members = machine.convergence.members[WARP_SYNC]
+        members = machine.convergence.members[number]
         np.copyto(members, mask() if mask else np.uint32(0xFFFFFFFF), where=lanes)
-        if lanes is group.lanes and machine.convergence.complete(WARP_SYNC, lanes, machine.alive):
+        if lanes is group.lanes and machine.convergence.complete(number, lanes, machine.alive):
             return True
-        return _park(machine, group, WARP_SYNC, lanes)
+        return _park(machine, group, number, lanes)
 
     return step
 
@@ -301,6 +321,7 @@ CONTROL: dict[str, Bind] = {
     "RET": _return,
     "CALL": _call,
     "EXIT": _exit,
+    "BPT": _trap,
     "BSSY": _open,
     "BSYNC": _meet,
     "BREAK": _leave,
@@ -308,6 +329,33 @@ CONTROL: dict[str, Bind] = {
     "WARPSYNC": _warp_sync,
     "BAR": _block_barrier,
 }
+# Modifiers that are modelled, or make no difference to what is.
+_MODIFIERS = {
+    "BRA": ("DIV", "CONV", "U"),
+    "RET": ("REL", "NODEC"),
+    "CALL": ("REL", "ABS", "NOINC"),
+    "BSSY": ("RECONVERGENT", "RELIABLE"),
+    "BSYNC": ("RECONVERGENT", "RELIABLE"),
+    "BREAK": ("RELIABLE",),
+    "BMOV": ("32", "CLEAR"),
+    "WARPSYNC": ("ALL", "EXCLUSIVE", "COLLECTIVE"),
+    "BAR": ("SYNC", "ARV", "RED", "POPC", "AND", "OR", "DEFER", "DEFER_BLOCKING"),
+    "BPT": ("TRAP",),
+}
+
+
+def bind(instruction: Instruction, machine: Machine, slot: Slot) -> Control:
+    """Return what an instruction of ``CONTROL`` does to a group.
+
+    Raises
+    ------
+    MachineCodeError
+        If it is of a kind that is not modelled.
+    """
+    only(instruction, *_MODIFIERS.get(instruction.opcode, ()))
+    return CONTROL[instruction.opcode](instruction, machine, slot)
+
+
 # What changes nothing that is modelled: fences, hints, and waits for copies, done at once here.
 NOTHING = frozenset(
     ["NOP", "YIELD", "NANOSLEEP", "MEMBAR", "ERRBAR", "CGAERRBAR", "FENCE", "CCTL", "DEPBAR",

@@ -10,12 +10,13 @@ from pipeline.compiled.instruction import (
     Instruction,
     Operand,
     Predicate,
+    Register,
     Target,
     control,
     register_key,
 )
 from pipeline.compiled.listing import Data, Line, Listing
-from pipeline.compiled.opcodes import OPCODES
+from pipeline.compiled.opcodes import OPCODES, REFUSED
 from pipeline.compiled.operands import operand, split_operands
 from pipeline.compiled.roles import registers, widths, written
 from pipeline.errors import MachineCodeError
@@ -23,6 +24,9 @@ from pipeline.errors import MachineCodeError
 _GUARD = re.compile(r"@(!?)(U?P)(\d|T)\s+")
 _LABEL = re.compile(r"`\(([^)]+)\)")
 _BRANCHES = re.compile(r'\s*\(\*"BRANCH_TARGETS (.*?)"\*\)')
+
+_DRIVER_STACK = 1024
+"""Stack per thread that a driver allots unless told otherwise (B): cudaLimitStackSize."""
 
 
 @dataclass(frozen=True)
@@ -54,6 +58,12 @@ class Program:
     def position(self) -> dict[int, int]:
         """Number of the instruction at each address."""
         return {one.address: number for number, one in enumerate(self.instructions)}
+
+    @property
+    def stack_bytes(self) -> int:
+        """Local memory per thread (B): the driver's, where recursion hides the need."""
+        uses = any(one.opcode in ("LDL", "STL") for one in self.instructions)
+        return self.facts.local_bytes or (_DRIVER_STACK if uses else 0)
 
     @property
     def capability(self) -> int:
@@ -117,16 +127,20 @@ def _instruction(line: Line, listing: Listing) -> tuple[Instruction, list[int]]:
         text = text[match.end() :]
     word, _, rest = text.strip().partition(" ")
     opcode, *modifiers = word.split(".")
+    if opcode in REFUSED:
+        raise MachineCodeError(REFUSED[opcode])
     if opcode not in OPCODES:
         raise MachineCodeError(f"opcode {opcode} is not known")
     operands = tuple(_operands(opcode, rest, line, listing))
+    if opcode == "CALL" and isinstance(operands[0], Register):
+        targets = [at for name, at in listing.labels.items() if not name.startswith(".L")]
     return _complete(line, listing, opcode, tuple(modifiers), guard, operands), targets
 
 
 def _operands(opcode: str, rest: str, line: Line, listing: Listing) -> list[Operand]:
     found: list[Operand] = []
     parts = split_operands(rest)
-    if opcode in ("BRX", "JMX", "RET"):
+    if opcode in ("BRX", "JMX", "RET") or (opcode == "CALL" and rest.startswith("R")):
         # A register and what is added to it, without a comma between.
         parts = rest.replace("`", " `").split()
     encoded = line.lower >> 32

@@ -16,6 +16,7 @@ _NO_BITS = 8
 _SIZED = 4
 _MAGIC = b"\x7fELF"
 _FIRST_CAPABILITY = 50
+_HOPPER, _RESERVED_SHARED = 90, 1024
 _HEADER = struct.Struct("<16sHHIQQQIHHHHHH")
 _SECTION = struct.Struct("<IIQQQQIIQQ")
 _SYMBOL = struct.Struct("<IBBHQQ")
@@ -52,11 +53,12 @@ class Relocation:
 
 @dataclass(frozen=True)
 class Cubin:
-    """Sections, symbols and relocations of a cubin."""
+    """Sections, symbols and relocations of a cubin, and the compute capability it is for."""
 
     sections: dict[str, Section]
     symbols: tuple[Symbol, ...]
     relocations: tuple[Relocation, ...]
+    capability: int
 
     @property
     def kernels(self) -> list[str]:
@@ -74,7 +76,7 @@ class Facts:
     registers, local_bytes
         Per thread.
     shared_bytes
-        Static shared memory per block (B).
+        Static shared memory per block (B), without what the system reserves.
     barriers
         Named barriers that the kernel uses.
     max_threads
@@ -114,7 +116,7 @@ def read(image: bytes) -> Cubin:
         for name, section in zip(names, raw, strict=True)
     }
     symbols = _symbols(sections, names)
-    return Cubin(sections, symbols, tuple(_relocations(sections, symbols)))
+    return Cubin(sections, symbols, tuple(_relocations(sections, symbols)), architecture(image))
 
 
 _CUDA_MACHINE = 190
@@ -192,12 +194,17 @@ def facts(cubin: Cubin, kernel: str) -> Facts:
     return Facts(
         registers=per_kernel.get(_REGISTER_COUNT, 0),
         local_bytes=max(per_kernel.get(_FRAME_SIZE, 0), per_kernel.get(_MIN_STACK, 0)),
-        shared_bytes=static.size if static else 0,
+        shared_bytes=static.size - reserved_shared(cubin.capability) if static else 0,
         barriers=_number(own, _BARRIERS),
         max_threads=_most_threads(own),
         parameter_base=struct.unpack_from("<H", base, 4)[0] if base else 0,
         parameters=_parameters(own),
     )
+
+
+def reserved_shared(capability: int) -> int:
+    """Return the bytes that the system keeps at the start of a block's shared memory."""
+    return _RESERVED_SHARED if capability >= _HOPPER else 0
 
 
 def _number(attributes: list[tuple[int, bytes]], wanted: int) -> int:

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from pipeline.compiled.constants import ConstantBanks, launch_banks
 from pipeline.compiled.decode import Program
+from pipeline.compiled.elf import reserved_shared
 from pipeline.compiled.geometry import Geometry, Triple
 from pipeline.compiled.link import link
 from pipeline.compiled.machine import Machine
@@ -22,9 +23,6 @@ _MAX_THREADS = 1024
 _MAX_BLOCK = (1024, 1024, 64)
 _MAX_GRID = (2**31 - 1, 65_535, 65_535)
 _POINTER = 8
-_HOPPER = 90
-_RESERVED_SHARED = 1024
-"""Shared memory that the system keeps at the start of a block's since Hopper (B)."""
 
 
 @dataclass(frozen=True)
@@ -60,7 +58,7 @@ class Launch:
     @property
     def shared_bytes(self) -> int:
         """Shared memory that addresses of a block reach (B)."""
-        reserved = _RESERVED_SHARED if self.program.capability >= _HOPPER else 0
+        reserved = reserved_shared(self.program.capability)
         return reserved + self.program.facts.shared_bytes + self.dynamic_shared
 
     @property
@@ -193,7 +191,7 @@ def load(launch: Launch, with_values: bool) -> Loaded:
         names.append(name)
         parameters[offset : offset + size] = _encoded(argument, size, address)
     banks = launch_banks(
-        program, launch.grid, launch.block, bytes(parameters), program.facts.local_bytes
+        program, launch.grid, launch.block, bytes(parameters), program.stack_bytes
     )  # fmt: skip
     _place_module(program, memory, banks)
     memory.finish()
@@ -213,10 +211,11 @@ def _parameter_bytes(program: Program) -> int:
 
 def _place_module(program: Program, memory: GlobalMemory, banks: ConstantBanks) -> None:
     """Place the module's own arrays and constants."""
+    pointed = {name for data in program.data for _, name, _ in data.pointers}
     addresses = {
         data.place: memory.add(data.place, data.size, np.frombuffer(data.content, np.uint8))
         for data in program.data
-        if not data.place.startswith("constant")
+        if data.place in pointed or not data.place.startswith("constant")
     }
     for data in program.data:
         if data.place.startswith("constant"):

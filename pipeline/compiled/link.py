@@ -6,7 +6,7 @@ import numpy as np
 
 from pipeline.compiled import fast
 from pipeline.compiled.binding import Mask
-from pipeline.compiled.control import CONTROL, NOTHING
+from pipeline.compiled.control import CONTROL, NOTHING, bind
 from pipeline.compiled.instruction import Instruction, Register
 from pipeline.compiled.machine import Machine, Slot
 from pipeline.compiled.semantics import (
@@ -84,7 +84,7 @@ def _slot(instruction: Instruction, machine: Machine, done: bool) -> Slot:
     )
     opcode = instruction.opcode
     if opcode in CONTROL:
-        slot.control = CONTROL[opcode](instruction, machine, slot)
+        slot.control = bind(instruction, machine, slot)
     elif opcode in NOTHING or not done:
         slot.step = _nothing
     else:

@@ -125,7 +125,7 @@ class Machine:
         self.with_values = with_values
         self.registers = Registers(program, geometry, banks)
         self.shared_bytes = -(-max(shared_bytes, 1) // 16) * 16
-        self.local_bytes = -(-max(program.facts.local_bytes, 1) // 16) * 16
+        self.local_bytes = -(-max(program.stack_bytes, 1) // 16) * 16
         self.shared = np.zeros(geometry.blocks * self.shared_bytes if with_values else 0, np.uint8)
         self.local = np.zeros(geometry.lanes * self.local_bytes, np.uint8)
         self.tally = Tally(len(program.instructions), geometry)
@@ -156,16 +156,19 @@ class Machine:
         self, instruction: Instruction, lane: int, size: int, address: int, where: str
     ) -> Exception:
         """Return the error for an access that goes wrong, with the thread that made it."""
+        aligned = "" if address % size == 0 else f", and is no multiple of {size}"
+        return OutOfRangeError(
+            f"{self.program.kernel}: {instruction.place}: {self.thread(lane)} moves {size} bytes "
+            f"at {where}{aligned}"
+        )
+
+    def thread(self, lane: int) -> str:
+        """Return which thread of the grid a lane is, in words."""
         geometry = self.geometry
         block = geometry.coordinates()[lane // geometry.block_lanes].tolist()
         thread = lane % geometry.block_lanes
         x, y, _ = geometry.block
-        here = (thread % x, thread // x % y, thread // (x * y))
-        aligned = "" if address % size == 0 else f", and is no multiple of {size}"
-        return OutOfRangeError(
-            f"{self.program.kernel}: {instruction.place}: thread {here} of block {tuple(block)} "
-            f"moves {size} bytes at {where}{aligned}"
-        )
+        return f"thread {(thread % x, thread // x % y, thread // (x * y))} of block {tuple(block)}"
 
     # ---------- groups ----------
 

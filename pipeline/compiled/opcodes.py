@@ -29,9 +29,17 @@ CLASSES = {
     "copy": "LDGSTS LDGDEPBAR DEPBAR",
     "warp": "SHFL VOTE VOTEU MATCH REDUX WARPSYNC ENDCOLLECTIVE",
     "barrier": "BAR MEMBAR ERRBAR CGAERRBAR FENCE CCTL",
-    "control": ("BRA BRX EXIT BSSY BSYNC BREAK BMOV CALL RET NOP YIELD NANOSLEEP PREEXIT ACQBULK"),
+    "control": (
+        "BRA BRX EXIT BSSY BSYNC BREAK BMOV CALL RET NOP YIELD NANOSLEEP PREEXIT ACQBULK BPT"
+    ),
 }
 
 OPCODES: dict[str, str] = {
     opcode: name for name, opcodes in CLASSES.items() for opcode in opcodes.split()
 }
+
+_DRIVER = (
+    "calls a function that is not in the code, such as printf, assert or malloc; compile it without"
+)
+REFUSED = {"LEPC": _DRIVER}
+"""Opcodes that cannot be run, and why."""

@@ -24,8 +24,9 @@ ACCESSES = frozenset(
 )  # fmt: skip
 _FROM_MEMORY = frozenset(["LDG", "LDS", "LD", "ATOMG", "ATOMS", "ATOM", "LDSM"])
 _CONTROL = frozenset(
-    ["BRA", "BRX", "RET", "CALL", "EXIT", "BSSY", "BSYNC", "BREAK", "BMOV", "WARPSYNC", "BAR"]
-)
+    ["BRA", "BRX", "RET", "CALL", "EXIT", "BSSY", "BSYNC", "BREAK", "BMOV", "WARPSYNC", "BAR",
+     "BPT"]
+)  # fmt: skip
 _COUNTED_BY_GUARD = ACCESSES | {"FFMA"}
 
 
@@ -60,7 +61,7 @@ def successors(program: Program) -> list[tuple[int, ...]]:
         onward = (number + 1,) if number + 1 < count else ()
         if one.opcode == "RET":
             found.append(after_calls)
-        elif one.opcode == "BRX":
+        elif number in tables or one.opcode == "BRX":
             found.append(tables.get(number, ()))
         elif one.opcode in ("BRA", "CALL"):
             target = tuple(

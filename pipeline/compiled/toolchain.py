@@ -128,7 +128,11 @@ def listings(image: bytes, text: str, made_by: Mapping[str, str]) -> dict[str, L
 
 
 def module_data(cubin: elf.Cubin, kernel: str) -> list[Data]:
-    """Return constant banks and global arrays that a kernel may read."""
+    """Return constant banks and global arrays that a kernel may read.
+
+    Addresses of functions outside of the module, such as printf's, stay zero: a call of one is
+    refused when it is decoded.
+    """
     pattern = re.compile(rf"\.nv\.(constant[1-9]\d*|global(?:\.init)?)(?:\.{re.escape(kernel)})?$")
     found = []
     for section in cubin.sections.values():
@@ -136,7 +140,7 @@ def module_data(cubin: elf.Cubin, kernel: str) -> list[Data]:
             pointers = tuple(
                 (one.offset, one.symbol.section.removeprefix(".nv."), one.symbol.value + one.addend)
                 for one in cubin.relocations
-                if one.section == section.name
+                if one.section == section.name and pattern.match(one.symbol.section)
             )
             found.append(Data(match[1], section.size, section.data, pointers))
     return found

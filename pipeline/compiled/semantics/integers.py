@@ -221,20 +221,25 @@ def _select(instruction: Instruction, registers: Registers) -> Step:
     return lambda mask, _lanes: put(np.where(truth(), p(), q()), mask)
 
 
+_PARTS = {"S8": np.int8, "U8": np.uint8, "S16": np.int16, "U16": np.uint16}
+
+
 def _dot(instruction: Instruction, registers: Registers) -> Step:
-    """Bind IDP.4A: the dot product of four bytes each, added to c."""
-    only(instruction, "4A", "S8", "U8")
-    kinds = [one for one in instruction.modifiers if one in ("S8", "U8")] or ["S8", "S8"]
-    types = [np.int8 if kind == "S8" else np.uint8 for kind in kinds]
+    """Bind IDP: the dot product of four bytes each, or of two words and two bytes, added to c."""
+    only(instruction, "4A", "2A", "LO", "HI", *_PARTS)
+    pairs = instruction.has("2A")
+    kinds = [one for one in instruction.modifiers if one in _PARTS] or ["S8", "S8"]
+    types = [_PARTS[kind] for kind in kinds]
+    second = slice(2, 4) if instruction.has("HI") else slice(0, 2 if pairs else 4)
     a, b, c = (registers.u32(one) for one in values(instruction))
     put = registers.put(result(instruction))
 
-    def step(mask: NDArray[np.bool_] | None, _lanes: NDArray[np.bool_]) -> None:
+    def step(mask: NDArray[np.bool_] | None, lanes: NDArray[np.bool_]) -> None:
         x, y = (
-            np.ascontiguousarray(get()).view(kind).reshape(-1, 4).astype(np.int64)
+            np.ascontiguousarray(get()).view(kind).reshape(lanes.size, -1).astype(np.int64)
             for get, kind in zip((a, b), types, strict=True)
         )
-        put(low_word((x * y).sum(axis=1)) + c(), mask)
+        put(low_word((x * y[:, second]).sum(axis=1)) + c(), mask)
 
     return step
 

@@ -7,6 +7,7 @@ from numpy.typing import NDArray
 
 from pipeline.compiled import fast
 from pipeline.compiled.binding import Mask
+from pipeline.compiled.elf import reserved_shared
 from pipeline.compiled.instruction import (
     Address,
     Constant,
@@ -114,19 +115,22 @@ class Own:
         owner: NDArray[np.int64],
         each: int,
         name: str,
+        reserved: int = 0,
     ) -> None:
         self._machine, self._instruction, self._size = machine, instruction, size
         self.memory = memory
         self._offset, self._each, self._name = owner * each, each, name
         self._index = np.zeros(machine.geometry.lanes, np.int64)
-        self._span = np.zeros(1, np.int64), np.array([each], np.int64)
+        self._reserved = reserved
+        self._span = np.array([reserved], np.int64), np.array([each], np.int64)
 
     def place(self, address: NDArray[np.int64], lanes: Mask) -> NDArray[np.int64]:
         """Return the place in memory of every lane's access, or fail for the first bad one."""
         start, end = self._span
         bad = fast.resolve(address, lanes, self._size, start, end, start, self._index)
         if bad >= 0:
-            where = f"byte {int(address[bad])} of {self._each} bytes of {self._name} memory"
+            byte, size = int(address[bad]) - self._reserved, self._each - self._reserved
+            where = f"byte {byte} of {size} bytes of {self._name} memory"
             raise self._machine.fault(self._instruction, bad, self._size, int(address[bad]), where)
         return self._index + self._offset
 
@@ -150,7 +154,7 @@ def space_of(machine: Machine, instruction: Instruction, size: int, kind: str) -
     if kind == "shared":
         return Own(
             machine, instruction, size, machine.shared, machine.geometry.block_of_lane(),
-            machine.shared_bytes, kind,
+            machine.shared_bytes, kind, reserved_shared(machine.program.capability),
         )  # fmt: skip
     if kind == "local":
         return Own(

@@ -149,17 +149,25 @@ def _reduce(instruction: Instruction, machine: Machine) -> Step:
 
 
 def _first_lane(instruction: Instruction, machine: Machine) -> Step:
-    """Bind R2UR: the value of the first active lane, for the whole warp."""
+    """Bind R2UR: the value of the first active lane, for the whole warp.
+
+    A predicate says whether another active lane has another value.
+    """
     registers, geometry = machine.registers, machine.geometry
     targets = [one for one in instruction.results if isinstance(one, Register)]
     value, put = registers.u32(values(instruction)[0]), registers.put(targets[0])
+    truths = [one for one in instruction.results if isinstance(one, Predicate)]
+    put_truth = registers.put_truth(truths[0]) if truths else None
 
-    def step(_mask: Mask | None, lanes: Mask) -> None:
+    def step(mask: Mask | None, lanes: Mask) -> None:
         active = lanes.reshape(-1, WARP)
         first = active.argmax(axis=1)
         given = value().reshape(-1, WARP)
         chosen = given[np.arange(len(given)), first]
         put(geometry.spread(chosen), geometry.spread(geometry.warps_of(lanes)))
+        if put_truth is not None:
+            differs = (active & (given != chosen[:, None])).any(axis=1)
+            put_truth(geometry.spread(differs), mask)
 
     return step
 
