@@ -253,6 +253,8 @@ def _comparison(instruction: Instruction, seen: Operands) -> list[Bound] | None:
 
 def _minimum(instruction: Instruction, seen: Operands) -> list[Bound] | None:
     """IMNMX: the same side must stay the smaller one."""
+    if not {"U32", "S32"}.issuperset(instruction.modifiers):
+        return None
     read = seen.unsigned if instruction.has("U32") else seen.signed
     (a, da), (b, db) = read(0), read(1)
     return [_kept(a - b, da - db, "LT"), Bound(a, da, -_WORD, _WORD), Bound(b, db, -_WORD, _WORD)]

@@ -12,10 +12,15 @@ _BANK_BYTES = 1 << 16
 _FIRST_LATE = 100
 """From this compute capability on, the driver's words of bank 0 lie elsewhere."""
 
+_HOPPER = 90
+
 # Where a kernel finds block, grid and the top of its stack in bank 0, as the compiler's code shows
 # (up to sm_90, and later).
 _EARLY = {"block": 0x0, "grid": 0xC, "stack": 0x28}
 _LATE = {"block": 0x360, "grid": 0x370, "stack": 0x37C}
+
+USER_BANK = 3
+"""Bank of ``__constant__`` variables."""
 
 SHARED_WINDOW, LOCAL_WINDOW = 0x0700_0000, 0x0800_0000
 """Where generic addresses of shared and local memory start; any place without arrays will do."""
@@ -45,6 +50,13 @@ class ConstantBanks:
         if bank not in self._banks:
             raise MachineCodeError(f"constant bank {bank} is empty")
         return self._banks[bank]
+
+
+def user_bank_at(capability: int) -> int:
+    """Return where bank 0 holds the address in memory of the bank of ``__constant__`` variables."""
+    if capability >= _FIRST_LATE:
+        return 0x120
+    return 0xD0 if capability >= _HOPPER else 0x50
 
 
 def launch_banks(

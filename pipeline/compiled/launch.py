@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from pipeline.compiled.constants import ConstantBanks, launch_banks
+from pipeline.compiled.constants import USER_BANK, ConstantBanks, launch_banks, user_bank_at
 from pipeline.compiled.decode import Program
 from pipeline.compiled.elf import reserved_shared
 from pipeline.compiled.geometry import Geometry, Triple
@@ -211,12 +211,15 @@ def _parameter_bytes(program: Program) -> int:
 
 def _place_module(program: Program, memory: GlobalMemory, banks: ConstantBanks) -> None:
     """Place the module's own arrays and constants."""
-    pointed = {name for data in program.data for _, name, _ in data.pointers}
+    user = f"constant{USER_BANK}"
     addresses = {
         data.place: memory.add(data.place, data.size, np.frombuffer(data.content, np.uint8))
         for data in program.data
-        if data.place in pointed or not data.place.startswith("constant")
+        if data.place == user or not data.place.startswith("constant")
     }
+    if user in addresses:
+        address = np.uint64(addresses[user])
+        banks.put(0, user_bank_at(program.capability), address.tobytes())
     for data in program.data:
         if data.place.startswith("constant"):
             content = bytearray(data.content.ljust(data.size, b"\0"))

@@ -19,10 +19,11 @@ from pipeline.compiled.decode import Program
 from pipeline.compiled.geometry import Geometry
 from pipeline.compiled.instruction import Instruction
 from pipeline.compiled.space import GlobalMemory
+from pipeline.compiled.standstill import Standstill
 from pipeline.compiled.tally import Tally
 from pipeline.errors import MachineCodeError, OutOfRangeError
 
-MOST_STEPS = 200_000_000
+MOST_STEPS = 50_000_000
 """Steps after which a batch is taken to run for ever."""
 _PATIENCE = 64
 """Jumps back that a group may make while others wait for their turn."""
@@ -107,6 +108,8 @@ class Machine:
         Called with position, addresses, lanes and kind of memory of every access.
     clock
         Instructions run so far.
+    patience_used
+        Jumps back since a group last gave way to others.
     on_jump_back
         Called with the position of a branch and the group that jumps back there.
     """
@@ -137,7 +140,8 @@ class Machine:
         self.barriers = BlockBarriers(geometry)
         self.ready: list[Group] = []
         self.slots: list[Slot] = []
-        self._jumps = 0
+        self.patience_used = 0
+        self._standstill = Standstill(self)
 
     def position(self, instruction: Instruction) -> int:
         """Return the number of an instruction of the program."""
@@ -222,8 +226,8 @@ class Machine:
         ready = self.ready
         if len(ready) == 1:
             return ready.pop()
-        if self._jumps > _PATIENCE:
-            self._jumps = 0
+        if self.patience_used > _PATIENCE:
+            self.patience_used = 0
             return ready.pop(0)
         first = min(group.position for group in ready)
         chosen: Group | None = None
@@ -280,7 +284,13 @@ class Machine:
         if slot.control is not None and not slot.control(group):
             return False
         if group.position <= position:
-            self._jumps += bool(self.ready)
+            self.patience_used += bool(self.ready)
+            if self._standstill.reached(group):
+                raise MachineCodeError(
+                    f"{self.program.kernel}: {self.program.instructions[position].place}: "
+                    f"{self.thread(int(group.lanes.argmax()))} goes round a loop that never ends; "
+                    f"does it wait for what no thread does?"
+                )
             if self.on_jump_back is not None:
                 self.on_jump_back(position, group)
         if self.ready:

@@ -71,6 +71,8 @@ def memory_words(modifiers: tuple[str, ...]) -> int:
 def _matrix_words(modifiers: tuple[str, ...]) -> tuple[int, ...]:
     """Return the registers of D, A, B and C of a tensor-core instruction."""
     shape = modifiers[0]
+    if shape in ("884", "8x8x4"):
+        return 4, 2, 2, 4
     wide = 4 if "F32" in modifiers or "S8" in modifiers or "U8" in modifiers else 2
     if "S4" in modifiers or "U4" in modifiers:
         wide = 4

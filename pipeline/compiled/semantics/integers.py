@@ -175,21 +175,36 @@ def _lea(instruction: Instruction, registers: Registers) -> Step:
 # ---------- choices and bytes ----------
 
 
+# Whole words, or parts of them that are compared each for itself.
+_COMPARED: dict[str, type[np.integer]] = {
+    "U32": np.uint32, "S32": np.int32, "U16x2": np.uint16, "S16x2": np.int16, "U8x4": np.uint8,
+    "S8x4": np.int8,
+}  # fmt: skip
+
+
+def _parts_of(value: NDArray, kind: type[np.integer], lanes: int) -> NDArray:
+    """Return the parts of words, (lanes, parts)."""
+    return np.ascontiguousarray(value).view(kind).reshape(lanes, -1)
+
+
 def _minimum(instruction: Instruction, registers: Registers) -> Step:
     """Bind IMNMX and VIMNMX: the smaller where the predicate holds, else the larger."""
-    only(instruction, "U32", "S32", "RELU")
+    only(instruction, "RELU", *_COMPARED)
     operands = values(instruction)
     gets = [registers.u32(one) for one in operands]
     truths = [registers.truth(one) for one in conditions(instruction)]
     put = registers.put(result(instruction))
-    kind = np.uint32 if instruction.has("U32") else np.int32
+    kind = next((_COMPARED[one] for one in instruction.modifiers if one in _COMPARED), np.int32)
+    relu = instruction.has("RELU")
 
-    def step(mask: NDArray[np.bool_] | None, _lanes: NDArray[np.bool_]) -> None:
-        chosen = gets[0]().view(kind)
+    def step(mask: NDArray[np.bool_] | None, lanes: NDArray[np.bool_]) -> None:
+        chosen = _parts_of(gets[0](), kind, lanes.size)
         for get, truth in zip(gets[1:], truths, strict=True):
-            other = get().view(kind)
-            chosen = np.where(truth(), np.minimum(chosen, other), np.maximum(chosen, other))
-        put(chosen, mask)
+            other, smaller = _parts_of(get(), kind, lanes.size), truth()[:, None]
+            chosen = np.where(smaller, np.minimum(chosen, other), np.maximum(chosen, other))
+        if relu:
+            chosen = np.maximum(chosen, kind(0))
+        put(chosen.view(np.uint32)[:, 0], mask)
 
     return step
 
@@ -236,7 +251,7 @@ def _dot(instruction: Instruction, registers: Registers) -> Step:
 
     def step(mask: NDArray[np.bool_] | None, lanes: NDArray[np.bool_]) -> None:
         x, y = (
-            np.ascontiguousarray(get()).view(kind).reshape(lanes.size, -1).astype(np.int64)
+            _parts_of(get(), kind, lanes.size).astype(np.int64)
             for get, kind in zip((a, b), types, strict=True)
         )
         put(low_word((x * y[:, second]).sum(axis=1)) + c(), mask)
@@ -251,6 +266,24 @@ def _difference(instruction: Instruction, registers: Registers) -> Step:
     a, b = (widen(registers.u32(one)) for one in values(instruction)[:2])
     c, put = registers.u32(values(instruction)[2]), registers.put(result(instruction))
     return lambda mask, _lanes: put(low_word(np.abs(a() - b())) + c(), mask)
+
+
+def _differences(instruction: Instruction, registers: Registers) -> Step:
+    """Bind VABSDIFF4: |a - b| of every byte, or their sum added to c (ACC)."""
+    only(instruction, "U8", "S8", "ACC")
+    kind, summed = (np.int8 if instruction.has("S8") else np.uint8), instruction.has("ACC")
+    a, b, c = (registers.u32(one) for one in values(instruction)[:3])
+    put = registers.put(result(instruction))
+
+    def step(mask: NDArray[np.bool_] | None, lanes: NDArray[np.bool_]) -> None:
+        x, y = (_parts_of(get(), kind, lanes.size).astype(np.int64) for get in (a, b))
+        apart = np.abs(x - y)
+        if summed:
+            put(low_word(apart.sum(axis=1)) + c(), mask)
+        else:
+            put(apart.astype(np.uint8).view(np.uint32)[:, 0], mask)
+
+    return step
 
 
 def _absolute(value: NDArray[np.uint32]) -> NDArray[np.uint32]:
@@ -282,5 +315,6 @@ BINDERS: dict[str, Bind] = {
     "SEL": _select,
     "IDP": _dot,
     "VABSDIFF": _difference,
+    "VABSDIFF4": _differences,
     "MOV": _move,
 }

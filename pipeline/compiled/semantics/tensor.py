@@ -145,4 +145,37 @@ def _transpose(instruction: Instruction, machine: Machine) -> Step:
     return step
 
 
-BINDERS: dict[str, MachineBind] = {"HMMA": _multiply, "IMMA": _multiply, "MOVM": _transpose}
+def _multiply_doubles(instruction: Instruction, machine: Machine) -> Step:
+    """Bind DMMA: d = a * b + c on matrices of 8 x 4, 4 x 8 and 8 x 8 doubles."""
+    if instruction.modifiers not in (("884",), ("8x8x4",)):
+        raise refuse(instruction, "this kind of tensor-core product")
+    registers, target = machine.registers, instruction.operands[0]
+    a, b = (registers.f64(one) for one in values(instruction)[:2])
+    third = values(instruction)[2]
+    assert isinstance(target, Register) and isinstance(third, Register)
+    c = [registers.f64(_double(third, column)) for column in range(2)]
+    puts = [registers.put64(_double(target, column)) for column in range(2)]
+
+    def step(mask: Mask | None, _lanes: Mask) -> None:
+        left = a().reshape(-1, 8, 4)
+        right = b().reshape(-1, 8, 4).transpose(0, 2, 1)
+        before = [one().reshape(-1, WARP) for one in c]
+        product = left @ right
+        for column, put in enumerate(puts):
+            total = before[column] + product[:, _GROUP, 2 * _WITHIN + column]
+            put(total.reshape(-1).view(np.uint64), mask)
+
+    return step
+
+
+def _double(one: Register, number: int) -> Register:
+    """Return one of the doubles that start at a register."""
+    return Register(one.file, None if one.number is None else one.number + 2 * number)
+
+
+BINDERS: dict[str, MachineBind] = {
+    "HMMA": _multiply,
+    "IMMA": _multiply,
+    "DMMA": _multiply_doubles,
+    "MOVM": _transpose,
+}
