@@ -1,49 +1,26 @@
-"""Instructions that move a group: branches, calls, ends, barriers."""
+"""Instructions that move a group: branches, calls, ends; see :mod:`meeting` for barriers."""
 
 from collections.abc import Callable
 
 import numpy as np
 from numpy.typing import NDArray
 
-from pipeline.compiled.barriers import WARP_SYNC, WARP_SYNC_APART
+from pipeline.compiled import meeting
 from pipeline.compiled.binding import Mask
 from pipeline.compiled.instruction import (
     INSTRUCTION_BYTES,
     Immediate,
     Instruction,
-    Name,
     Predicate,
     Register,
     Target,
 )
 from pipeline.compiled.machine import Group, Machine, Slot
-from pipeline.compiled.semantics.step import immediate, only, refuse
+from pipeline.compiled.meeting import Control, held_by
+from pipeline.compiled.semantics.step import only, refuse
 from pipeline.errors import MachineCodeError
 
-Control = Callable[[Group], bool]
 Bind = Callable[[Instruction, Machine, Slot], Control]
-
-
-def _held(instruction: Instruction, machine: Machine, slot: Slot) -> Callable[[Group], Mask]:
-    """Return a reader of the lanes for which guard and further predicates hold."""
-    further = [
-        machine.registers.truth(one)
-        for one in instruction.operands
-        if (isinstance(one, Predicate) and one.number is not None) or _never(one)
-    ]
-    position = machine.position(instruction)
-
-    def held(group: Group) -> Mask:
-        lanes = group.lanes if slot.guard is None else machine.guarded(slot, group, position)
-        for truth in further:
-            lanes = lanes & truth()
-        return lanes
-
-    return held
-
-
-def _never(operand: object) -> bool:
-    return isinstance(operand, Predicate) and operand.number is None and operand.inverted
 
 
 def _target(instruction: Instruction, machine: Machine) -> int:
@@ -73,7 +50,7 @@ def _branch(instruction: Instruction, machine: Machine, slot: Slot) -> Control:
     target = _target(instruction, machine)
     if instruction.has("DIV") or instruction.has("CONV"):
         return _branch_if_divided(instruction, machine, slot, target)
-    held = _held(instruction, machine, slot)
+    held = held_by(instruction, machine, slot)
     if slot.guard is None and not any(isinstance(one, Predicate) for one in instruction.operands):
 
         def always(group: Group) -> bool:
@@ -94,7 +71,7 @@ def _branch_if_divided(
     geometry, registers = machine.geometry, machine.registers
     named = [one for one in instruction.operands if isinstance(one, Register)]
     mask = registers.u32(named[0]) if named else None
-    held, converged = _held(instruction, machine, slot), instruction.has("CONV")
+    held, converged = held_by(instruction, machine, slot), instruction.has("CONV")
 
     def step(group: Group) -> bool:
         here = geometry.masks(group.lanes)
@@ -146,12 +123,12 @@ def _call(instruction: Instruction, machine: Machine, slot: Slot) -> Control:
         # A pointer to a function: its place in the code stands in a register.
         return _return(instruction, machine, slot)
     target = _target(instruction, machine)
-    held = _held(instruction, machine, slot)
+    held = held_by(instruction, machine, slot)
     return lambda group: _part(machine, group, held(group), target)
 
 
 def _exit(instruction: Instruction, machine: Machine, slot: Slot) -> Control:
-    held = _held(instruction, machine, slot)
+    held = held_by(instruction, machine, slot)
 
     def step(group: Group) -> bool:
         leaving = held(group)
@@ -168,7 +145,7 @@ def _exit(instruction: Instruction, machine: Machine, slot: Slot) -> Control:
 
 def _trap(instruction: Instruction, machine: Machine, slot: Slot) -> Control:
     """Bind BPT: the kernel itself says that something is wrong."""
-    held = _held(instruction, machine, slot)
+    held = held_by(instruction, machine, slot)
 
     def step(group: Group) -> bool:
         lanes = held(group)
@@ -182,139 +159,6 @@ def _trap(instruction: Instruction, machine: Machine, slot: Slot) -> Control:
     return step
 
 
-def _open(instruction: Instruction, machine: Machine, _slot: Slot) -> Control:
-    number = _barrier(instruction)
-
-    def step(group: Group) -> bool:
-        machine.convergence.open(number, group.lanes)
-        return True
-
-    return step
-
-
-def _barrier(instruction: Instruction) -> int:
-    for one in instruction.operands:
-        if isinstance(one, Name) and one.text.startswith("B"):
-            return int(one.text[1:])
-    raise refuse(instruction, "a barrier that is not named")
-
-
-def _meet(instruction: Instruction, machine: Machine, slot: Slot) -> Control:
-    number = _barrier(instruction)
-    held = _held(instruction, machine, slot)
-
-    def step(group: Group) -> bool:
-        lanes = held(group)
-        if lanes is not group.lanes and not lanes.any():
-            return True
-        if lanes is group.lanes and machine.convergence.complete(number, lanes, machine.alive):
-            return True
-        return _park(machine, group, number, lanes)
-
-    return step
-
-
-def _park(machine: Machine, group: Group, number: int, lanes: Mask) -> bool:
-    """Let lanes wait at a convergence barrier; the rest of the group goes on."""
-    machine.convergence.wait(number, lanes, group.position)
-    rest = group.lanes & ~lanes
-    if rest.any():
-        machine.add_group(group.position, rest)
-    machine.release()
-    return False
-
-
-def _leave(instruction: Instruction, machine: Machine, slot: Slot) -> Control:
-    number = _barrier(instruction)
-    held = _held(instruction, machine, slot)
-
-    def step(group: Group) -> bool:
-        machine.convergence.leave(number, held(group))
-        machine.release()
-        return True
-
-    return step
-
-
-def _move_barrier(instruction: Instruction, machine: Machine, _slot: Slot) -> Control:
-    """Bind BMOV: a convergence barrier to a register, or back."""
-    target, source = instruction.operands
-    members = machine.convergence.members
-    if isinstance(source, Name):
-        number = int(source.text[1:])
-        put = machine.registers.put(target)
-
-        def save(group: Group) -> bool:
-            put(members[number].copy(), group.write)
-            if instruction.has("CLEAR"):
-                np.copyto(members[number], np.uint32(0), where=group.lanes)
-            return True
-
-        return save
-    number = _barrier(instruction)
-    value = machine.registers.u32(source)
-
-    def restore(group: Group) -> bool:
-        np.copyto(members[number], value(), where=group.lanes)
-        return True
-
-    return restore
-
-
-def _warp_sync(instruction: Instruction, machine: Machine, slot: Slot) -> Control:
-    """Bind WARPSYNC: the lanes of a mask meet, and go on without others if it is EXCLUSIVE."""
-    number = WARP_SYNC_APART if instruction.has("EXCLUSIVE") else WARP_SYNC
-    named = [one for one in instruction.operands if isinstance(one, Register | Immediate)]
-    mask = machine.registers.u32(named[0]) if named else None
-    held = _held(instruction, machine, slot)
-
-    def step(group: Group) -> bool:
-        lanes = held(group)
-        if not lanes.any():
-            return True
-        members = machine.convergence.members[number]
-        np.copyto(members, mask() if mask else np.uint32(0xFFFFFFFF), where=lanes)
-        if lanes is group.lanes and machine.convergence.complete(number, lanes, machine.alive):
-            return True
-        return _park(machine, group, number, lanes)
-
-    return step
-
-
-def _block_barrier(instruction: Instruction, machine: Machine, slot: Slot) -> Control:
-    """Bind BAR: the threads of a block meet, all of them or as many as a second operand says."""
-    numbers = [one for one in instruction.operands if isinstance(one, Immediate)]
-    if len(numbers) + sum(isinstance(one, Predicate) for one in instruction.operands) < len(
-        instruction.operands
-    ):
-        raise refuse(instruction, "a barrier whose number is in a register")
-    number = immediate(instruction, numbers[0])
-    count = immediate(instruction, numbers[1]) if len(numbers) > 1 else 0
-    truths = [
-        machine.registers.truth(one) for one in instruction.operands if isinstance(one, Predicate)
-    ]
-    reduction = next((one for one in ("POPC", "AND", "OR") if instruction.has(one)), None)
-    waits = not instruction.has("ARV")
-
-    def step(group: Group) -> bool:
-        lanes = group.lanes
-        if slot.guard is not None:
-            lanes = machine.guarded(slot, group, machine.position(instruction))
-            rest = group.lanes & ~lanes
-            if rest.any():
-                machine.add_group(group.position, rest)
-            if not lanes.any():
-                return False
-        votes = truths[0]() if truths else None
-        machine.barriers.arrive(number, count, lanes, group.position, votes, waits)
-        if not waits:
-            machine.add_group(group.position, lanes)
-        machine.release(reduction)
-        return False
-
-    return step
-
-
 CONTROL: dict[str, Bind] = {
     "BRA": _branch,
     "BRX": _indirect,
@@ -322,12 +166,12 @@ CONTROL: dict[str, Bind] = {
     "CALL": _call,
     "EXIT": _exit,
     "BPT": _trap,
-    "BSSY": _open,
-    "BSYNC": _meet,
-    "BREAK": _leave,
-    "BMOV": _move_barrier,
-    "WARPSYNC": _warp_sync,
-    "BAR": _block_barrier,
+    "BSSY": meeting.enter,
+    "BSYNC": meeting.meet,
+    "BREAK": meeting.leave,
+    "BMOV": meeting.move_barrier,
+    "WARPSYNC": meeting.warp_sync,
+    "BAR": meeting.block_barrier,
 }
 # Modifiers that are modelled, or make no difference to what is.
 _MODIFIERS = {

@@ -122,27 +122,126 @@ def cut(program: Program) -> Slice:
     return found
 
 
+_UNIFORM_PREDICATES = range(register_key("UP", 0), register_key("B", 0))
+_UNIFORM = reduce(
+    or_, (1 << key for key in (*range(register_key("UR", 0), register_key("P", 0)),
+                               *_UNIFORM_PREDICATES)),
+)  # fmt: skip
+
+Literal = tuple[int, bool]
+"""A predicate's number and whether it is inverted."""
+Live = dict[Literal | None, int]
+"""Registers that matter where a literal holds, and wherever the lane goes (None)."""
+
+
+def _literal(guard: Predicate | None) -> Literal | None:
+    if guard is None or guard.number is None:
+        return None
+    return register_key(guard.file, guard.number), guard.inverted
+
+
+@dataclass(frozen=True)
+class _Facts:
+    """What an instruction does to registers, as bit masks.
+
+    ``kills`` are those that have a new value wherever ``literal`` holds; ``always`` those that
+    matter whatever becomes of the results.
+    """
+
+    literal: Literal | None
+    writes: int
+    kills: int
+    reads: int
+    always: int
+
+
+def _facts(instruction: Instruction, with_local: bool) -> _Facts:
+    literal, writes = _literal(instruction.guard), _bits(instruction.writes)
+    uniform = writes & _UNIFORM and literal is not None and literal[0] not in _UNIFORM_PREDICATES
+    weak = literal is not None and (instruction.opcode in _CONTROL or uniform)
+    return _Facts(
+        # A group moves as a whole, and lanes share uniform registers: what one does matters to all.
+        literal=None if weak else literal,
+        writes=writes,
+        kills=0 if weak else writes,
+        reads=_bits(instruction.reads),
+        always=_always_needed(instruction, with_local),
+    )
+
+
+def _opposite(literal: Literal) -> Literal:
+    return literal[0], not literal[1]
+
+
+def _edges(
+    number: int, instruction: Instruction, following: tuple[int, ...]
+) -> list[tuple[int, Literal | None]]:
+    """Return where an instruction leads, with the literal that cannot hold there."""
+    literal = _literal(instruction.guard)
+    if instruction.opcode not in ("BRA", "EXIT") or literal is None:
+        return [(to, None) for to in following]
+    further = any(isinstance(one, Predicate) for one in instruction.operands)
+    if further or instruction.has("DIV") or instruction.has("CONV"):
+        return [(to, None) for to in following]
+    return [(to, literal if to == number + 1 else _opposite(literal)) for to in following]
+
+
+def _after(live: list[Live], edges: list[tuple[int, Literal | None]]) -> Live:
+    found: Live = {}
+    for to, never in edges:
+        for literal, mask in live[to].items():
+            if literal is None or literal != never:
+                found[literal] = found.get(literal, 0) | mask
+    return found
+
+
+def _before(after: Live, one: _Facts) -> tuple[Live, bool]:
+    """Return what matters before an instruction, and whether its results matter."""
+    literal, opposite = one.literal, None if one.literal is None else _opposite(one.literal)
+    found: Live = {None: 0}
+    for other, mask in after.items():
+        # What is said of a predicate that is written here does not hold before.
+        kept = None if other is None or one.writes >> other[0] & 1 else other
+        found[kept] = found.get(kept, 0) | mask
+    wanted = bool(one.writes & _union(found, opposite))
+    if literal is None:
+        found = {other: mask & ~one.kills for other, mask in found.items()}
+    else:
+        # Where the guard does not hold, what was there stays.
+        stays, found[None] = found[None] & one.kills, found[None] & ~one.kills
+        found[literal] = found.get(literal, 0) & ~one.kills
+        found[opposite] = found.get(opposite, 0) | stays
+    found[literal] = found.get(literal, 0) | one.always | (one.reads if wanted else 0)
+    if literal is not None and (wanted or one.always):
+        found[None] |= 1 << literal[0]
+    return {other: mask for other, mask in found.items() if mask}, wanted
+
+
+def _union(live: Live, without: Literal | None = None) -> int:
+    return reduce(or_, (mask for one, mask in live.items() if one is None or one != without), 0)
+
+
 def _cut(program: Program, with_local: bool) -> Slice:
     """Follow needed registers backwards until nothing is added."""
     instructions = program.instructions
-    following = successors(program)
-    writes = [_bits(one.writes) for one in instructions]
-    reads = [_bits(one.reads) for one in instructions]
-    always = [_always_needed(one, with_local) for one in instructions]
-    definite = [0 if one.guard else mask for one, mask in zip(instructions, writes, strict=True)]
-    live = [0] * len(instructions)
+    edges = [
+        _edges(number, one, following)
+        for number, (one, following) in enumerate(
+            zip(instructions, successors(program), strict=True)
+        )
+    ]
+    facts = [_facts(one, with_local) for one in instructions]
+    live: list[Live] = [{} for _ in instructions]
     chosen: set[int] = set()
     changed = True
     while changed:
         changed = False
         for number in range(len(instructions) - 1, -1, -1):
-            after = reduce(or_, (live[to] for to in following[number]), 0)
-            needed = after | always[number]
-            if writes[number] & after:
+            before, wanted = _before(_after(live, edges[number]), facts[number])
+            if wanted:
                 chosen.add(number)
-                needed = (after & ~definite[number]) | reads[number] | always[number]
-            if needed != live[number]:
-                live[number] = needed
+            if before != live[number]:
+                live[number] = before
                 changed = True
     on_data = sorted(number for number in chosen if instructions[number].opcode in _FROM_MEMORY)
-    return Slice(frozenset(chosen), tuple(live), tuple(on_data))
+    return Slice(frozenset(chosen), tuple(_union(one) for one in live), tuple(on_data))

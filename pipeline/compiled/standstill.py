@@ -68,5 +68,5 @@ class Standstill:
         machine = self._machine
         found = 0
         for memory in (machine.memory.buffer, machine.shared, machine.local):
-            found = zlib.crc32(memory, found)
+            found = zlib.crc32(memory.data, found)
         return found

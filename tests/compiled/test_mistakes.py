@@ -66,6 +66,38 @@ def test_execute__barrier_that_some_never_reach_is_no_endless_loop():
         product(wrong)
 
 
+def test_execute__waiting_for_what_never_comes_ends_with_the_place():
+    code = program(where=LISTINGS / "checked_sm_80.sass")
+    with pytest.raises(MachineCodeError, match=r"checked.cu:4.*thread \(0, 0, 0\).*never ends"):
+        execute(prepare(code, 1, 32, (np.zeros(1, np.int32), np.zeros(32, np.int32))))
+
+
+def test_execute__trap_names_the_thread():
+    numbers = np.where(np.arange(32) == 5, -1, 1).astype(np.int32)
+    code = program(where=LISTINGS / "checked_sm_80.sass")
+    with pytest.raises(MachineCodeError, match=r"thread \(5, 0, 0\) of block .* reaches a trap"):
+        execute(prepare(code, 1, 32, (np.ones(1, np.int32), numbers)))
+
+
+@pytest.mark.parametrize("name", ["turned_sm_80", "turned_sm_120"])
+def test_execute__shared_memory_ends_where_the_block_has_no_more(name):
+    code = program(where=LISTINGS / f"{name}.sass")
+    launch = prepare(code, 1, (32, 8), (*[np.zeros((32, 32), np.float32)] * 2, 32, 32, 32))
+    with pytest.raises(OutOfRangeError, match=r"byte \d+ of \d+ bytes of shared memory"):
+        execute(launch)
+
+
+def test_decode__call_of_the_drivers_functions_is_explained():
+    with pytest.raises(MachineCodeError, match="such as printf, assert or malloc"):
+        program(change=lambda text: text.replace("MOV R19, 0x4", "LEPC R19"))
+
+
+def test_execute__unknown_kind_of_branch_is_refused():
+    wrong = program(change=lambda text: text.replace("BRA `", "BRA.XYZ `"))
+    with pytest.raises(MachineCodeError, match="modifier XYZ of BRA is not modelled"):
+        product(wrong)
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [

@@ -6,8 +6,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from pipeline.compiled.count import count, depends_on_data
 from pipeline.compiled.decode import decode
-from pipeline.compiled.launch import execute, prepare
+from pipeline.compiled.launch import Space, execute, prepare
 from pipeline.listing_files import read_listing
 
 LISTINGS = Path(__file__).parent / "listings"
@@ -260,6 +261,64 @@ def case_function_call(a):
                 for i, v in enumerate(x)])  # fmt: skip
 
 
+def case_pointers(a):
+    x, y, out = normal(30), normal(30), np.zeros(30, np.float32)
+    run("pointers", a, 1, 32, x, y, out, 30)
+    i, weights = np.arange(30), np.array([1, 2, 4, 8])
+    read = np.where(i & 2, weights[i & 3], x[i & 3])
+    close(out, np.where(i & 1, x * y, x + y) * read)
+
+
+def case_recursion(a):
+    out = np.zeros(30, np.int32)
+    run("recursion", a, 1, 32, out, 30)
+    close(out, [[0, 1, 1, 2, 3, 5, 8, 13, 21][i % 9] for i in range(30)], 0)
+
+
+def case_tiles(a):
+    x, total, largest = integers(-99, 99, 128), np.zeros(1, np.int32), np.zeros(8, np.int32)
+    run("tiles", a, 2, 64, x, total, largest)
+    close(total, [x.sum()], 0)
+    close(largest, x.reshape(8, 16).max(axis=1), 0)
+
+
+def case_packed(a):
+    x, y = (integers(0, 2**32, 32, np.uint32) for _ in range(2))
+    p, q = R.standard_normal((8, 4)), R.standard_normal((8, 4))
+    out, product = np.zeros((5, 32), np.int32), np.zeros((8, 8))
+    run("packed", a, 1, 32, x, y, out, p, q, product)
+    close(product, p @ q.T + np.arange(8) % 2 + 1, 1e-14)
+
+    def parts(words, kind):
+        return words.view(kind).reshape(32, -1).astype(int)
+
+    low = (parts(x, np.int16) * parts(y, np.int8)[:, :2]).sum(1) + 7
+    high = (parts(x, np.uint16) * parts(y, np.uint8)[:, 2:]).sum(1) + 5
+    bytes_x, bytes_y = parts(x, np.uint8), parts(y, np.uint8)
+    packed = [
+        np.abs(bytes_x - bytes_y).astype(np.uint8),
+        np.maximum(parts(x, np.int16), parts(y, np.int16)).astype(np.int16),
+        np.minimum(bytes_x, bytes_y).astype(np.uint8),
+    ]
+    words = [np.ascontiguousarray(one).view(np.int32)[:, 0] for one in packed]
+    close(out, [low, high, *words], 0)
+
+
+def case_checked(a):
+    flag, x = np.ones(1, np.int32), integers(0, 9, 32)
+    expected = x + 1
+    run("checked", a, 1, 32, flag, x)
+    close(x, expected, 0)
+
+
+def case_turned(a):
+    x = normal(45, 70)
+    for stride in (32, 33):
+        out = np.zeros((70, 45), np.float32)
+        run("turned", a, (3, 2), (32, 8), x, out, 70, 45, stride, dynamic_shared=32 * 4 * stride)
+        close(out, x.T, 0)
+
+
 def case_jump_table(a):
     x, table, out = integers(-2, 12, 300), integers(-50, 99, 9), np.zeros(300, np.int32)
     run("jump_table", a, 3, 128, x, table, out, 300)
@@ -293,3 +352,35 @@ def test_kernel__computes_what_numpy_does(name, architecture):
 def test_cases__cover_every_test_kernel():
     sources = {path.stem for path in (LISTINGS.parent / "kernels").glob("*.cu")}
     assert set(CASES) == sources
+
+
+@pytest.mark.parametrize("architecture", ARCHITECTURES)
+@pytest.mark.parametrize(("stride", "wavefronts"), [(32, 32 * 32), (33, 32)])
+def test_count__of_one_tile_is_that_by_hand(stride, wavefronts, architecture):
+    """Eight warps with four rows each: 32 requests of 128 bytes in, out, and through the tile."""
+    square = Space(4 * 32 * 32)
+    arguments = (square, square, 32, 32, stride)
+    code = program("turned", architecture)
+    found = count(prepare(code, 1, (32, 8), arguments, dynamic_shared=32 * 4 * stride)).counters()
+    assert found["gld_instr"] == found["gst_instr"] == 32
+    assert found["gld_sectors"] == found["gst_sectors"] == 32 * 4
+    assert found["sts_wavefronts"] == 32
+    assert found["lds_wavefronts"] == wavefronts
+
+
+@pytest.mark.parametrize("name", ["turned", "pointers", "recursion", "packed", "transpose"])
+def test_count__knows_what_data_cannot_change(name):
+    on_data = {"pointers"}
+    for architecture in ARCHITECTURES:
+        assert bool(depends_on_data(program(name, architecture))) == (name in on_data)
+
+
+def test_count__of_guarded_copies_is_what_execution_counts():
+    shape = 70, 45, 33
+    code = program("turned", "sm_80")
+    x, out = normal(45, 70), np.zeros((70, 45), np.float32)
+    ran = execute(prepare(code, (3, 2), (32, 8), (x, out, *shape), dynamic_shared=4224))
+    sizes = Space(x.nbytes), Space(out.nbytes)
+    counted = count(prepare(code, (3, 2), (32, 8), (*sizes, *shape), dynamic_shared=4224))
+    np.testing.assert_array_equal(counted.executed, ran.executed)
+    np.testing.assert_array_equal(counted.accesses, ran.accesses)

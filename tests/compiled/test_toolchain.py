@@ -3,10 +3,12 @@
 import subprocess
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from pipeline.compiled import elf, listing, toolchain
 from pipeline.compiled.decode import decode
+from pipeline.compiled.launch import execute, prepare
 from pipeline.errors import MachineCodeError, ToolError
 from pipeline.kernels.registry import KERNELS
 from pipeline.listing_files import (
@@ -63,13 +65,13 @@ def test_listings__of_test_kernels_are_fresh(name):
 
 @needs_tools
 def test_facts__agree_with_the_compilers_report(tmp_path):
-    for kernel in ("k04_blocktile_1d", "k10_warptiled"):
-        command = [str(toolchain.require("nvcc")), "-cubin", "-arch=sm_80", "--resource-usage"]
+    for kernel, arch in (("k04_blocktile_1d", "sm_80"), ("k10_warptiled", "sm_90")):
+        command = [str(toolchain.require("nvcc")), "-cubin", f"-arch={arch}", "--resource-usage"]
         done = subprocess.run(
             [*command, "-o", str(tmp_path / "out.cubin"), str(twin_source(kernel))],
             capture_output=True, text=True, check=True,
         )  # fmt: skip
-        facts = read_listing(twin_listing(kernel, "sm_80")).facts
+        facts = read_listing(twin_listing(kernel, arch)).facts
         report = done.stdout + done.stderr
         assert f"Used {facts.registers} registers" in report
         assert f"{facts.shared_bytes} bytes smem" in report
@@ -117,3 +119,19 @@ def test_disassembled__refuses_lines_that_it_cannot_read():
 def test_registers__of_the_ladder_fit_the_architecture():
     for kernel in KERNELS:
         assert 16 <= decode(read_listing(twin_listing(kernel, "sm_80"))).facts.registers <= 255
+
+
+@needs_tools
+def test_listings__kernel_beside_one_that_prints_can_be_run(tmp_path):
+    source = tmp_path / "both.cu"
+    source.write_text(
+        "#include <cstdio>\n"
+        'extern "C" __global__ void prints(int *x) { printf("%d", x[0]); }\n'
+        'extern "C" __global__ void adds(int *x) { x[threadIdx.x] += 1; }\n'
+    )
+    found = toolchain.from_source(source, "sm_80")
+    x = np.zeros(32, np.int32)
+    execute(prepare(decode(found["adds"]), 1, 32, (x,)))
+    assert (x == 1).all()
+    with pytest.raises(MachineCodeError, match=r"both.cu:2.*such as printf"):
+        decode(found["prints"])

@@ -236,7 +236,9 @@ def _select(instruction: Instruction, registers: Registers) -> Step:
     return lambda mask, _lanes: put(np.where(truth(), p(), q()), mask)
 
 
-_PARTS = {"S8": np.int8, "U8": np.uint8, "S16": np.int16, "U16": np.uint16}
+_PARTS: dict[str, type[np.integer]] = {
+    "S8": np.int8, "U8": np.uint8, "S16": np.int16, "U16": np.uint16,
+}  # fmt: skip
 
 
 def _dot(instruction: Instruction, registers: Registers) -> Step:
@@ -271,7 +273,7 @@ def _difference(instruction: Instruction, registers: Registers) -> Step:
 def _differences(instruction: Instruction, registers: Registers) -> Step:
     """Bind VABSDIFF4: |a - b| of every byte, or their sum added to c (ACC)."""
     only(instruction, "U8", "S8", "ACC")
-    kind, summed = (np.int8 if instruction.has("S8") else np.uint8), instruction.has("ACC")
+    kind, summed = _PARTS["S8" if instruction.has("S8") else "U8"], instruction.has("ACC")
     a, b, c = (registers.u32(one) for one in values(instruction)[:3])
     put = registers.put(result(instruction))
 

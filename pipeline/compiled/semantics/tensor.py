@@ -152,7 +152,8 @@ def _multiply_doubles(instruction: Instruction, machine: Machine) -> Step:
     registers, target = machine.registers, instruction.operands[0]
     a, b = (registers.f64(one) for one in values(instruction)[:2])
     third = values(instruction)[2]
-    assert isinstance(target, Register) and isinstance(third, Register)
+    assert isinstance(target, Register)
+    assert isinstance(third, Register)
     c = [registers.f64(_double(third, column)) for column in range(2)]
     puts = [registers.put64(_double(target, column)) for column in range(2)]
 
