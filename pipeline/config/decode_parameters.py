@@ -25,6 +25,11 @@ def plan_ids(settings: Decode) -> list[str]:
     return list(dict.fromkeys([settings.ledger_plan, *execution_plans(settings)]))
 
 
+def wave_gpus(settings: Decode, gpu: str) -> list[str]:
+    """GPUs whose waves are counted, each once: ``gpu`` for the model, and those of the cases."""
+    return list(dict.fromkeys([gpu, *(case.gpu for case in settings.waves.values())]))
+
+
 def workload(
     settings: Decode,
     models: Mapping[str, Model],

@@ -9,8 +9,8 @@ pytestmark = pytest.mark.workflow
 TARGET = "results/gpus.zarr"
 
 # The chunks are on disk, but the store does not have its name yet.
-BEFORE_THE_LAST_STEP = '        _check_complete(folder / "new")\n'
-DIE = "        os.kill(os.getpid(), 9)\n"
+BEFORE_THE_LAST_STEP = "    _check_complete(new)\n"
+DIE = "    os.kill(os.getpid(), 9)\n"
 
 
 def contents(folder):

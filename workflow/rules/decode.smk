@@ -63,7 +63,9 @@ rule decode_waves:
             [SETTINGS.decode.ledger_plan],
         ),
         launches=decode_parameters.entries(SETTINGS.decode.waves),
-        gpus=DECODE_GPUS[["sm_count"]].to_dict(),
+        gpus=DECODE_GPUS[["sm_count"]]
+        .sel(gpu=decode_parameters.wave_gpus(SETTINGS.decode, SETTINGS.lecture11.gpu))
+        .to_dict(),
         settings=dict(
             model=SETTINGS.lecture11.model,
             plan=SETTINGS.decode.ledger_plan,
