@@ -111,6 +111,22 @@ def test_mistake__line_is_that_of_the_program_that_runs():
 
 
 @triton.jit
+def helper(x):
+    return x + missing
+
+
+@triton.jit
+def helped(x_ptr):
+    tl.store(x_ptr, helper(tl.load(x_ptr)))
+
+
+def test_mistake__in_a_program_that_another_calls_has_its_own_line():
+    line = helper.fn.__code__.co_firstlineno + 2
+    with pytest.raises(KernelError, match=f"^test_misuse.py:{line}: NameError: name 'missing'"):
+        helped[(1,)](np.zeros(1, np.float32))
+
+
+@triton.jit
 def copy(x_ptr, y_ptr, n, B: tl.constexpr):
     i = tl.arange(0, B)
     tl.store(y_ptr + i, tl.load(x_ptr + i, mask=i < n), mask=i < n)
