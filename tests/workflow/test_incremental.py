@@ -323,7 +323,7 @@ def test_code__an_edit_reruns_its_users_alone(built, name, jobs):
         ({"lecture10": {"large_n": 1024}}, sharing("large_n")),
         (
             {"gpus": ["rtx_a6000", "h100_sxm", "a100_sxm_40gb"]},
-            behind("gpus", "gpu_limits", "decode_timeline", "decode_waves", "sweeps_timeline"),
+            behind("gpus", "gpu_limits", "decode_timeline", "sweeps_timeline"),
         ),
     ],
     ids=[
