@@ -42,7 +42,7 @@ readme: environment ## write config/README.md anew from the models
 	$(RUN) pipeline.config
 
 sass: environment ## compile the CUDA twins anew into data/sass (needs nvcc and nvdisasm)
-	$(RUN) pipeline.listing_files
+	$(RUN) pipeline.renew_listings
 
 clean: ## remove results, logs and Snakemake's records; keep .venv
 	rm -rf results logs .snakemake

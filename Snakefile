@@ -69,6 +69,7 @@ include: "workflow/rules/hardware.smk"
 include: "workflow/rules/measured.smk"
 include: "workflow/rules/counting.smk"
 include: "workflow/rules/timing.smk"
+include: "workflow/rules/compiled.smk"
 include: "workflow/rules/tensor_core.smk"
 include: "workflow/rules/tile_order.smk"
 include: "workflow/rules/shared_memory.smk"
@@ -122,6 +123,8 @@ rule all:
         rules.occupancy.output,
         rules.predictions.output,
         rules.counters_measured.output,
+        rules.compiled_counts.output,
+        rules.compiled_predictions.output,
         rules.validation.output,
         rules.decode_ledger.output,
         rules.decode_timeline.output,

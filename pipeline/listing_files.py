@@ -4,28 +4,20 @@
 nothing needs a compiler. ``make sass`` writes them anew after a change of a source.
 """
 
-import sys
+from collections.abc import Iterable
 from pathlib import Path
 
 from pipeline import kernels
 from pipeline.compiled import listing, toolchain
 from pipeline.compiled.decode import Program, decode
 from pipeline.compiled.listing import Listing
-from pipeline.errors import MachineCodeError, PaperGpuError, ToolError
-from pipeline.kernels.registry import KERNELS
+from pipeline.errors import MachineCodeError, ToolError
 
 ARCHITECTURES = ("sm_75", "sm_80", "sm_86", "sm_89", "sm_90", "sm_120")
 """Architectures for which listings are kept."""
 
 TWINS = Path("data/sass")
 """Where they lie, from the project folder."""
-
-
-def architectures_of(kernel: str) -> list[str]:
-    """Return the architectures that have a kernel's instructions."""
-    one = KERNELS[kernel]
-    least = one.launch(one.options()).capability
-    return [name for name in ARCHITECTURES if int(name.removeprefix("sm_")) >= least]
 
 
 def twin_source(kernel: str) -> Path:
@@ -56,6 +48,11 @@ def read_listing(path: Path) -> Listing:
 def read_twin(kernel: str, architecture: str, folder: Path = TWINS) -> Program:
     """Read and decode a kernel of the ladder."""
     return decode(read_listing(twin_listing(kernel, architecture, folder)))
+
+
+def read_programs(paths: Iterable[str]) -> list[Program]:
+    """Read and decode several listings."""
+    return [decode(read_listing(Path(path))) for path in paths]
 
 
 def outdated(folder: Path, kernel: str, architecture: str) -> str:
@@ -99,27 +96,3 @@ def compiled(path: Path, architecture: str, entry: str) -> Program:
             f"{path}: {entry} is compiled for {found[entry].architecture}, not for {architecture}"
         )
     return decode(found[entry])
-
-
-def renew(folder: Path) -> None:
-    """Write the listings of the ladder anew."""
-    folder.mkdir(parents=True, exist_ok=True)
-    for kernel in KERNELS:
-        for architecture in architectures_of(kernel):
-            made = toolchain.from_source(twin_source(kernel), architecture)[kernel]
-            text = listing.write(made)
-            twin_listing(kernel, architecture, folder).write_text(text, encoding="utf-8")
-
-
-def main() -> int:
-    """Write ``data/sass`` anew."""
-    try:
-        renew(TWINS)
-    except PaperGpuError as error:
-        sys.stderr.write(f"{error}\n")
-        return 1
-    return 0
-
-
-if __name__ == "__main__":
-    sys.exit(main())

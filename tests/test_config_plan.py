@@ -90,6 +90,7 @@ def test_artifact__needs_stores_and_settings_that_there_are(config, lecture, art
             "block_programs",
             "bank_patterns",
             "claimed_reads",
+            "compiled_counts",
             "counters_measured",
             "counts",
             "extrapolation",

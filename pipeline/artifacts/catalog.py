@@ -24,6 +24,8 @@ LECTURE10 = {
     "ldmatrix": "pipeline.artifacts.lecture10.ldmatrix",
     "counters_measured": "pipeline.artifacts.lecture10.counters_measured",
     "block_programs": "pipeline.artifacts.lecture10.block_programs",
+    "compiled": "pipeline.artifacts.lecture10.compiled",
+    "compiled_vs_python": "pipeline.artifacts.lecture10.compiled_vs_python",
 }
 
 LECTURE11 = {

@@ -22,9 +22,11 @@ _LATE = {"block": 0x360, "grid": 0x370, "stack": 0x37C}
 USER_BANK = 3
 """Bank of ``__constant__`` variables."""
 
-SHARED_WINDOW, LOCAL_WINDOW = 0x0700_0000, 0x0800_0000
-"""Where generic addresses of shared and local memory start; any place without arrays will do."""
-_SHARED_WINDOW_AT, _LOCAL_WINDOW_AT = 0x18, 0x20
+SHARED_WINDOW, LOCAL_WINDOW = 3, 5
+"""Upper words of generic addresses of shared and local memory; no global array lies there. The
+lower words are the addresses within, as compiled code takes for granted."""
+_WINDOWS_AT = {False: (0x18, 0x20), True: (None, 0x2F8)}
+"""Where both are found in bank 0, early and late; late code asks a special register for shared."""
 
 
 class ConstantBanks:
@@ -81,8 +83,8 @@ def launch_banks(
     banks.put(0, places["block"], np.array(block, np.uint32).tobytes())
     banks.put(0, places["grid"], np.array(grid, np.uint32).tobytes())
     banks.put(0, places["stack"], np.uint32(-(-stack // _STACK_UNIT) * _STACK_UNIT).tobytes())
-    if not late:
-        banks.put(0, _SHARED_WINDOW_AT, np.uint64(SHARED_WINDOW).tobytes())
-        banks.put(0, _LOCAL_WINDOW_AT, np.uint64(LOCAL_WINDOW).tobytes())
+    for window, at in zip((SHARED_WINDOW, LOCAL_WINDOW), _WINDOWS_AT[late], strict=True):
+        if at is not None:
+            banks.put(0, at, np.uint64(window << 32).tobytes())
     banks.put(0, program.facts.parameter_base, parameters)
     return banks

@@ -24,6 +24,7 @@ from pipeline.errors import MachineCodeError
 _GUARD = re.compile(r"@(!?)(U?P)(\d|T)\s+")
 _LABEL = re.compile(r"`\(([^)]+)\)")
 _BRANCHES = re.compile(r'\s*\(\*"BRANCH_TARGETS (.*?)"\*\)')
+_REMARK = re.compile(r'\s*\(\*".*?"\*\)')
 
 _DRIVER_STACK = 1024
 """Stack per thread that a driver allots unless told otherwise (B): cudaLimitStackSize."""
@@ -119,7 +120,7 @@ def _instruction(line: Line, listing: Listing) -> tuple[Instruction, list[int]]:
     text, targets = line.text, []
     if match := _BRANCHES.search(text):
         targets = [_resolved(name, listing.labels) for name in match[1].split(",")]
-        text = text[: match.start()]
+    text = _REMARK.sub("", text)
     guard = None
     if match := _GUARD.match(text):
         number = None if match[3] == "T" else int(match[3])

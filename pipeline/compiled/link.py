@@ -37,7 +37,7 @@ ON_REGISTERS: dict[str, Bind] = (
 ON_MACHINE: dict[str, memory.MachineBind] = (
     memory.BINDERS | atomic.BINDERS | copies.BINDERS | warps.BINDERS | tensor.BINDERS
 )
-_OWN_UNIFORM = frozenset(["ULDC", "LDCU", "S2UR", "VOTEU"])
+_OWN_UNIFORM = frozenset(["ULDC", "LDCU", "S2UR", "CS2UR", "VOTEU"])
 _SHORTEST_RUN = 3
 
 

@@ -110,7 +110,7 @@ def _result_width(opcode: str, modifiers: tuple[str, ...]) -> int:
         return int(modifiers[-1]) if modifiers[-1] in ("2", "4") else 1
     if opcode in _MEMORY:
         return memory_words(modifiers)
-    if opcode in ("CS2R",):
+    if opcode in ("CS2R", "CS2UR"):
         return 1 if "32" in modifiers else 2
     if opcode in ("IMAD", "UIMAD"):
         return 2 if "WIDE" in modifiers else 1

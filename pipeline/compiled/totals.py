@@ -143,6 +143,14 @@ class Totals:
         }
         return {name: int(value) for name, value in values.items()}
 
+    def words_per_load(self, *opcodes: str) -> float:
+        """Return how many 32-bit words a lane gets by each load of these opcodes, on average."""
+        chosen = self._where(*opcodes)
+        times = int(self.executed[chosen].sum())
+        sizes = np.array([access_bytes(one) for one in self.program.instructions], np.int64)
+        moved = int((sizes * self.executed)[chosen].sum())
+        return moved / _WORD / times if times else 0.0
+
     def _where(self, *opcodes: str) -> NDArray[np.bool_]:
         return np.array([one.opcode in opcodes for one in self.program.instructions], np.bool_)
 

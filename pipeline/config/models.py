@@ -9,6 +9,7 @@ from pydantic import AfterValidator, BeforeValidator, Field
 from pydantic_core import PydanticCustomError
 
 from pipeline.config.block_programs import BlockPrograms
+from pipeline.config.compiled import Compiled
 from pipeline.config.decode import Decode
 from pipeline.config.lecture11 import Lecture11
 from pipeline.config.megakernel import Megakernel
@@ -171,6 +172,7 @@ class Config(Section):
     hazards: Hazards
     extrapolation: Extrapolation
     tile_order: TileOrder
+    compiled: Compiled
     sweeps: Sweeps
     block_programs: BlockPrograms
     lecture10: Lecture10

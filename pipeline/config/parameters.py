@@ -15,6 +15,7 @@ from pipeline.config.checks import HAZARD_KERNEL
 from pipeline.config.own_entry import OwnEntry
 from pipeline.config.own_kernels import own_kernel
 from pipeline.config.sweeps import Sweeps, Tiles, Timeline
+from pipeline.counting.compiled_counts import twin
 from pipeline.hardware.gpus import gpus
 from pipeline.hardware.occupancy import OCCUPANCY_FIGURES
 from pipeline.hardware.sheet import Sheet
@@ -54,6 +55,18 @@ def launch_values(kernels: Mapping[str, Options]) -> dict[str, dict[str, int | s
         name: launch_facts(kernel, kernel.options(**kernels[name]))
         for name, kernel in ladder.items()
     }
+
+
+def twin_values(kernel: str) -> dict[str, Any]:
+    """Say how a kernel's CUDA twin is launched; ``Twin(**values)`` reads it back."""
+    return asdict(twin(KERNELS[kernel]))
+
+
+def twin_architectures(kernel: str, wanted: Sequence[str]) -> list[str]:
+    """Keep the architectures that have a kernel's instructions."""
+    one = KERNELS[kernel]
+    least = one.launch(one.options()).capability
+    return [name for name in wanted if int(name.removeprefix("sm_")) >= least]
 
 
 def own_kernel_values(own: Mapping[str, OwnEntry]) -> dict[str, dict[str, Any]]:

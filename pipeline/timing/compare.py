@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import xarray as xr
+from numpy.typing import NDArray
 
 from pipeline.errors import LaunchError
 from pipeline.hardware.occupancy import ladder_occupancy
@@ -25,6 +26,8 @@ from pipeline.vocab.validation import VALIDATION
 from pipeline.vocab.variable import annotate
 
 MODEL = "roofline"
+COMPILED = "roofline_compiled"
+"""The same resources, with counts of machine code and the registers of the compiler."""
 
 # Column of the published table -> option of a kernel, where names differ.
 _OPTIONS = {"threads_per_block": "threads"}
@@ -68,6 +71,7 @@ def compare_rates(
     gpus: xr.Dataset,
     rule: str = "lecture",
     ladder: Mapping[str, Kernel] = KERNELS,
+    others: Mapping[str, xr.Dataset] | None = None,
 ) -> xr.Dataset:
     """Predict every published rate with its own tiles, and sum the errors up per GPU.
 
@@ -81,6 +85,9 @@ def compare_rates(
         How shared-memory wavefronts are counted.
     ladder
         Kernels that can be predicted.
+    others : (kernel, gpu, n)
+        Predictions of further models, ``gflops`` and ``bound``, for kernels with the ladder's own
+        tiles; published rates of other tiles have none by them.
 
     Returns
     -------
@@ -99,14 +106,45 @@ def compare_rates(
         "note": [note for _, note in found],
         "kernel_label": [_label(kernel, ladder) for kernel in rows["kernel"].to_numpy()],
     }
+    models = {MODEL: _predicted(cases, rows, gpus, rule)} | {
+        name: _looked_up(cases, rows, predictions) for name, predictions in (others or {}).items()
+    }
+    names = np.array(list(models))
+    every = xr.concat(list(models.values()), xr.Variable("model", names)).transpose(..., "model")
     result = (
         rows[["kernel", "gpu", "n", "measured_gflops", "source"]]
         .assign({name: ("measurement", np.array(text, str)) for name, text in texts.items()})
-        .merge(_predicted(cases, rows, gpus, rule).expand_dims(model=np.array([MODEL]), axis=-1))
+        .merge(every.assign(bound=every["bound"].astype(str)))
     )
     result["ratio"] = result["predicted_gflops"] / result["measured_gflops"]
-    result = result.merge(_errors(result)).assign_coords(model=np.array([MODEL]))
+    result = result.merge(_errors(result)).assign_coords(model=names)
     return annotate(result, VALIDATION)
+
+
+def _looked_up(
+    cases: Sequence[Case | None], rows: xr.Dataset, predictions: xr.Dataset
+) -> xr.Dataset:
+    """Find the predictions of another model for cases with the ladder's own tiles."""
+    gflops = np.full(len(cases), np.nan)
+    bound = np.full(len(cases), NO_BOUND, object)
+    known = {name: set(predictions[name].to_numpy().tolist()) for name in ("kernel", "gpu", "n")}
+    for position, case in enumerate(cases):
+        row = rows.isel(measurement=position)
+        here = {name: row[name].item() for name in known}
+        if case is None or case.tiling or any(here[name] not in known[name] for name in known):
+            continue
+        found = predictions.sel(here)
+        gflops[position], bound[position] = float(found["gflops"]), str(found["bound"].item())
+    return _rates(gflops, bound)
+
+
+def _rates(gflops: NDArray[np.float64], bound: NDArray[np.object_]) -> xr.Dataset:
+    return xr.Dataset(
+        {
+            "predicted_gflops": ("measurement", gflops),
+            "bound": ("measurement", bound.astype(str)),
+        }
+    )
 
 
 def _label(kernel: str, ladder: Mapping[str, Kernel]) -> str:
@@ -170,12 +208,7 @@ def _predicted(
         for position, case, n, gpu in modelled:
             here = every.sel(kernel=case.key, n=n, gpu=gpu)
             gflops[position], bound[position] = float(here["gflops"]), str(here["bound"].item())
-    return xr.Dataset(
-        {
-            "predicted_gflops": ("measurement", gflops),
-            "bound": ("measurement", bound.astype(str)),
-        }
-    )
+    return _rates(gflops, bound)
 
 
 def _predict_all(
@@ -210,28 +243,39 @@ def _rank_correlation(rows: pd.DataFrame) -> float:
 
 
 def _errors(compared: xr.Dataset) -> xr.Dataset:
-    """Mean error and rank correlation, per GPU that has a prediction."""
+    """Mean error and rank correlation, per model and GPU that has a prediction by one."""
+    parts = [_errors_of(compared.isel(model=number)) for number in range(compared.sizes["model"])]
+    gpus = list(
+        dict.fromkeys(str(gpu) for part in parts for gpu in part["validated_gpu"].to_numpy())
+    )
+    together = xr.concat(
+        [part.reindex(validated_gpu=np.array(gpus, str)) for part in parts],
+        xr.Variable("model", compared["model"].to_numpy()),
+    )
+    counted = together["compared"].fillna(0).astype(np.int64)
+    return together.assign(compared=counted).transpose("validated_gpu", "model")
+
+
+def _errors_of(compared: xr.Dataset) -> xr.Dataset:
+    """Mean error and rank correlation of one model."""
     frame = pd.DataFrame(
         {
             "gpu": compared["gpu"].to_numpy(),
             "measured": compared["measured_gflops"].to_numpy(),
-            "predicted": compared["predicted_gflops"].isel(model=0).to_numpy(),
+            "predicted": compared["predicted_gflops"].to_numpy(),
         }
     ).dropna()
     groups = dict(list(frame.groupby("gpu", sort=False)))
-    over = ("validated_gpu", "model")
     # The sums of numpy and pandas differ in their last bits from run to run, with the place of an
     # array in memory; those of the standard library are exact.
     error = [fmean((rows["predicted"] / rows["measured"] - 1).abs()) for rows in groups.values()]
     order = [_rank_correlation(rows) for rows in groups.values()]
+    values = {
+        "mape": np.array(error, float),
+        "rank_correlation": np.array(order, float),
+        "compared": np.array([len(rows) for rows in groups.values()], np.int64),
+    }
     return xr.Dataset(
-        {
-            "mape": (over, np.array(error, float).reshape(-1, 1)),
-            "rank_correlation": (over, np.array(order, float).reshape(-1, 1)),
-            "compared": (
-                over,
-                np.array([[len(rows)] for rows in groups.values()], np.int64).reshape(-1, 1),
-            ),
-        },
-        {"validated_gpu": np.array(list(groups), str), "model": np.array([MODEL])},
+        {name: ("validated_gpu", value) for name, value in values.items()},
+        {"validated_gpu": np.array(list(groups), str)},
     )

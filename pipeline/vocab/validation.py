@@ -7,7 +7,11 @@ from pipeline.vocab.variable import Variable
 
 VALIDATION = DIMENSIONS | {
     "measurement": MEASURED["measurement"],
-    "model": Variable("1", "model that predicts: roofline, the slowest of several resources"),
+    "model": Variable(
+        "1",
+        "model that predicts: roofline, the slowest of several resources; roofline_compiled, the "
+        "same with counts of machine code",
+    ),
     "validated_gpu": Variable("1", "GPU whose predictions are summed up"),
     "measured_gflops": MEASURED["measured_gflops"],
     "predicted_gflops": Variable(

@@ -2,6 +2,7 @@
 
 from tests.artifacts import (
     fixtures,
+    fixtures_compiled,
     fixtures_decode,
     fixtures_megakernel,
     fixtures_order,
@@ -10,6 +11,7 @@ from tests.artifacts import (
 
 STORES = (
     fixtures.STORES
+    | fixtures_compiled.STORES
     | fixtures_decode.STORES
     | fixtures_megakernel.STORES
     | fixtures_order.STORES

@@ -20,7 +20,8 @@ from pipeline.compiled.listing import Line, Listing
 from pipeline.compiled.operands import operand
 from pipeline.errors import MachineCodeError
 from pipeline.kernels.registry import KERNELS
-from pipeline.listing_files import architectures_of, read_listing, twin_listing
+from pipeline.listing_files import read_listing, twin_listing
+from pipeline.renew_listings import architectures_of
 
 FACTS = Facts(8, 0, 0, 0, 0, 0x160, ())
 

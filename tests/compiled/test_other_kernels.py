@@ -333,6 +333,26 @@ def case_jump_table(a):
     close(out, expected, 0)
 
 
+def case_generic_pointer(a):
+    x = normal(256)
+    for which in range(3):
+        out = np.zeros(256, np.float32)
+        run("generic_pointer", a, 2, 128, x, out, 256, which)
+        i, at = np.arange(256), (np.arange(256) % 128 * 7 + which) % 8
+        close(out, [x[i // 128 * 128 + at], x[(i + at) % 256], x[at]][which], 0)
+
+
+def case_atomics(a):
+    f, d, h = np.zeros(3, np.float32), np.zeros(1), np.zeros(2, np.float16)
+    u, wide = np.array([2**32 - 1, 0], np.uint32), np.zeros(2, np.uint64)
+    run("atomics", a, 2, 128, f, d, h, u, wide)
+    close(f, [384, 128, 128], 0)
+    close(d, [64], 0)
+    close(h, [256, 256], 0)
+    close(u, [2**32 - 256, -256 % 6], 0)
+    close(wide, [7, 7 + 255], 0)
+
+
 def case_gemm_update(a):
     x, y, z = normal(256, 40), normal(40, 128), normal(256, 128)
     expected = 1.5 * (x.astype(float) @ y) - 0.5 * z

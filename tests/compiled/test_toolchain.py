@@ -13,13 +13,13 @@ from pipeline.errors import MachineCodeError, ToolError
 from pipeline.kernels.registry import KERNELS
 from pipeline.listing_files import (
     TWINS,
-    architectures_of,
     compiled,
     outdated,
     read_listing,
     twin_listing,
     twin_source,
 )
+from pipeline.renew_listings import architectures_of
 
 HERE = Path(__file__).parent
 MISSING = [tool for tool in ("nvcc", "nvdisasm") if toolchain.find(tool) is None]

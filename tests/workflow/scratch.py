@@ -52,6 +52,7 @@ SMALL = {
     },
     "hazards": {"sizes": [32]},
     "extrapolation": {"sizes": [1024, 4096]},
+    "compiled": {"architectures": ["sm_86"], "n": 1024},
     "tile_order": {
         "sizes": [1000, 4096],
         "tile_m": 128,

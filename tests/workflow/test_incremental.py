@@ -49,11 +49,14 @@ READ_BY = {
         "decode_gpu_figures",
         "megakernel",
         "decode_compared",
+        "compiled_predictions",
     },
     "decode_measured": {"decode_gpu_figures", "decode_compared"},
     "decode_gpu_figures": {"megakernel", "megakernel_trace"},
     "megakernel_trace": {"decode_spans"},
     "decode_spans": {f"decode_trace {execution}" for execution in TIMELINES},
+    "compiled_counts": {"compiled_predictions"},
+    "compiled_predictions": {"validation"},
     "sweeps_tiles": {"sweeps_best_tiles"},
     "sweeps_warp_tiles": {"sweeps_best_warp_tiles"},
     "sweeps_timeline": {"sweeps_timeline_gain"},
@@ -99,6 +102,11 @@ def counted(*kernels):
     return {f"simulate {kernel}" for kernel in kernels if kernel in KERNELS} | {
         job for job in own if job.split()[1] in OWN
     }
+
+
+def compiled():
+    """What a plan holds when machine code is counted again."""
+    return {f"compiled_kernel {kernel}" for kernel in KERNELS}
 
 
 def of(artifact, *kinds):
@@ -257,12 +265,14 @@ def test_kernel__option_of_one_reruns_its_counts_and_the_occupancy(built):
 
 def test_kernel__left_out_simulates_nothing(built):
     with built.configured(kernels={"k05_blocktile_2d": False}):
-        assert built.planned() == behind("counts", "occupancy")
+        assert built.planned() == behind("counts", "occupancy", "compiled_counts")
 
 
 def test_kernel__added_simulates_that_one(built):
     with built.configured(kernels={"k02_coalesced": {}}):
-        assert built.planned() == {"simulate k02_coalesced"} | behind("simulate", "occupancy")
+        planned = built.planned()
+    jobs = {"simulate k02_coalesced", "compiled_kernel k02_coalesced"}
+    assert planned == jobs | behind("simulate", "occupancy", "compiled_counts")
 
 
 def test_simulator__an_edit_counts_all_kernels_again(built):
@@ -277,7 +287,9 @@ def test_simulator__an_edit_counts_all_kernels_again(built):
 def test_timing__an_edit_reruns_what_predicts(built):
     name = "pipeline/timing/predict.py"
     with built.edited(name, "FLOP_PER_FMA = 2\n", "FLOP_PER_FMA = 2.0\n"):
-        assert built.planned() == behind("predictions", "own_predictions", *COMPARED)
+        assert built.planned() == behind(
+            "predictions", "own_predictions", "compiled_predictions", *COMPARED
+        )
 
 
 @pytest.mark.parametrize(
@@ -316,8 +328,9 @@ def test_code__an_edit_reruns_its_users_alone(built, name, jobs):
         ({"tile_order": {"largest_group": 9}}, behind("tile_order")),
         (
             {"extrapolation": {"sizes": [1024, 2048, 4096]}},
-            behind("extrapolation", "own_extrapolation"),
+            compiled() | behind("extrapolation", "own_extrapolation", "compiled_counts"),
         ),
+        ({"compiled": {"n": 2048}}, compiled() | behind("compiled_counts")),
         ({"lecture10": {"gpu": "h100_sxm"}}, sharing("gpu")),
         ({"lecture10": {"shown_gpus": ["h100_sxm"]}}, sharing("shown_gpus")),
         ({"lecture10": {"large_n": 1024}}, sharing("large_n")),
@@ -333,6 +346,7 @@ def test_code__an_edit_reruns_its_users_alone(built, name, jobs):
         "hazards",
         "tile order",
         "sizes",
+        "compiled",
         "lecture gpu",
         "lecture gpus",
         "lecture n",
@@ -403,7 +417,8 @@ def test_versions__are_in_every_rule(built):
     ):
         planned = built.planned()
     every_job = {job for job, _ in artifacts()} | counted(*KERNELS, *OWN)
-    counted_once = ("counts", "own_counts", "block_programs")
+    every_job |= compiled()
+    counted_once = ("counts", "own_counts", "block_programs", "compiled_counts")
     stores = ("gpus", "gpu_limits", "measured", "hazards", *counted_once, *MODELLED)
     stores += ("sweeps_timeline",)
     tensor_core = ("tensor_core_fragments", "tensor_core_ldmatrix")

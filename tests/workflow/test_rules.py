@@ -25,6 +25,7 @@ PARAMETERS = {
     "variants",
     "kernel",
     "labels",
+    "twin",
 }
 CONTROL_FLOW = (
     ast.If,

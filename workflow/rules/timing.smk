@@ -24,6 +24,7 @@ rule validation:
     input:
         measured="results/measured.zarr",
         gpus="results/gpus.zarr",
+        compiled="results/compiled_predictions.zarr",
     output:
         directory("results/validation.zarr"),
     log:

@@ -7,22 +7,26 @@ from numpy.typing import NDArray
 
 from pipeline.compiled import fast
 from pipeline.compiled.binding import Mask
+from pipeline.compiled.constants import LOCAL_WINDOW, SHARED_WINDOW
 from pipeline.compiled.elf import reserved_shared
 from pipeline.compiled.instruction import (
     Address,
     Constant,
     Instruction,
     Operand,
+    Predicate,
     Register,
 )
 from pipeline.compiled.machine import Machine
 from pipeline.compiled.roles import address_span, memory_words
-from pipeline.compiled.semantics.step import Step
+from pipeline.compiled.semantics.step import Step, refuse
 
 _SMALL = {"U8": (1, False), "S8": (1, True), "U16": (2, False), "S16": (2, True), "8": (1, False),
           "16": (2, False)}  # fmt: skip
 _SCALES = {"X4": 4, "X8": 8, "X16": 16}
 WORD = 4
+
+_LOWER = np.int64(0xFFFFFFFF)
 
 MachineBind = Callable[[Instruction, Machine], Step]
 
@@ -164,19 +168,65 @@ def space_of(machine: Machine, instruction: Instruction, size: int, kind: str) -
     return Global(machine, instruction, size)
 
 
-def _kind(instruction: Instruction) -> str:
-    """Return global, shared or local by the last letter; generic accesses are global."""
-    return _KINDS.get(instruction.opcode[2:3], "global")
+_WINDOWS = {"shared": SHARED_WINDOW, "local": LOCAL_WINDOW}
+ReadAddress = Callable[[], NDArray[np.int64]]
+BindAccess = Callable[[Instruction, Machine, str, ReadAddress], Step]
+
+
+def reaching(access: BindAccess) -> MachineBind:
+    """Return a binder of an access to the memory that its opcode names.
+
+    A generic access goes, lane by lane, where the upper word of its address says.
+    """
+
+    def bind(instruction: Instruction, machine: Machine) -> Step:
+        operand = next(one for one in instruction.operands if isinstance(one, Address))
+        address = address_of(machine, operand, instruction.modifiers)
+        kind = _KINDS.get("S" if instruction.opcode == "ATOMS" else instruction.opcode[2:3])
+        if instruction.opcode in ("ATOMG", "RED", "REDG"):
+            kind = "global"
+        if kind is not None:
+            return access(instruction, machine, kind, address)
+        inside = {
+            name: access(instruction, machine, name, lambda: address() & _LOWER)
+            for name in _WINDOWS
+        }
+        outside = access(instruction, machine, "global", address)
+
+        def step(mask: Mask | None, lanes: Mask) -> None:
+            upper, rest = address() >> 32, lanes
+            for name, window in _WINDOWS.items():
+                part = lanes & (upper == window)
+                if part.any():
+                    inside[name](mask, part)
+                    rest = rest & ~part
+            if rest.any():
+                outside(mask, rest)
+
+        return step
+
+    return bind
+
+
+def _query(instruction: Instruction, machine: Machine) -> Step:
+    """Bind QSPC: whether a generic address lies in shared or in local memory."""
+    kind = next((one for one in instruction.modifiers if one in ("S", "L")), None)
+    if kind is None:
+        raise refuse(instruction, "this question about an address")
+    operand = next(one for one in instruction.operands if isinstance(one, Address))
+    address = address_of(machine, operand, instruction.modifiers)
+    window = _WINDOWS[_KINDS[kind]]
+    truths = [one for one in instruction.results if isinstance(one, Predicate)]
+    put = machine.registers.put_truth(truths[0])
+    return lambda mask, _lanes: put(address() >> 32 == window, mask)
 
 
 # ---------- loads and stores ----------
 
 
-def _load(instruction: Instruction, machine: Machine) -> Step:
-    size, kind = access_bytes(instruction), _kind(instruction)
+def _load(instruction: Instruction, machine: Machine, kind: str, address: ReadAddress) -> Step:
+    size = access_bytes(instruction)
     space = space_of(machine, instruction, size, kind)
-    operand = next(one for one in instruction.sources if isinstance(one, Address))
-    address = address_of(machine, operand, instruction.modifiers)
     position = machine.position(instruction)
     target = next(one for one in instruction.results if isinstance(one, Register))
     move = _loader(instruction, machine, target, size)
@@ -211,11 +261,9 @@ def _loader(
     )
 
 
-def _store(instruction: Instruction, machine: Machine) -> Step:
-    size, kind = access_bytes(instruction), _kind(instruction)
+def _store(instruction: Instruction, machine: Machine, kind: str, address: ReadAddress) -> Step:
+    size = access_bytes(instruction)
     space = space_of(machine, instruction, size, kind)
-    operand = next(one for one in instruction.operands if isinstance(one, Address))
-    address = address_of(machine, operand, instruction.modifiers)
     position = machine.position(instruction)
     source = next(one for one in instruction.operands if isinstance(one, Register))
     registers = machine.registers
@@ -280,7 +328,8 @@ def _load_constant(instruction: Instruction, machine: Machine) -> Step:
 
 
 BINDERS: dict[str, MachineBind] = {
-    **dict.fromkeys(("LDG", "LDS", "LDL", "LD"), _load),
-    **dict.fromkeys(("STG", "STS", "STL", "ST"), _store),
+    "QSPC": _query,
+    **dict.fromkeys(("LDG", "LDS", "LDL", "LD"), reaching(_load)),
+    **dict.fromkeys(("STG", "STS", "STL", "ST"), reaching(_store)),
     **dict.fromkeys(("LDC", "ULDC", "LDCU"), _load_constant),
 }

@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pipeline.compiled.binding import Mask
+from pipeline.compiled.constants import SHARED_WINDOW
 from pipeline.compiled.geometry import WARP
 from pipeline.compiled.instruction import Instruction, Name, Predicate, Register
 from pipeline.compiled.machine import Machine
@@ -132,7 +133,8 @@ _REDUCTIONS: dict[str, tuple[Callable[..., NDArray], int, int]] = {
 def _reduce(instruction: Instruction, machine: Machine) -> Step:
     """Bind REDUX: a reduction over the active lanes of a warp, into a uniform register."""
     registers, geometry = machine.registers, machine.geometry
-    name = next((one for one in instruction.modifiers if one in _REDUCTIONS), "OR")
+    # Without a name it is AND.
+    name = next((one for one in instruction.modifiers if one in _REDUCTIONS), "AND")
     function, plain, with_sign = _REDUCTIONS[name]
     signed = instruction.has("S32")
     neutral = with_sign if signed else plain
@@ -207,11 +209,14 @@ def special(machine: Machine, name: str) -> NDArray[np.uint32] | None:
     if name in ("SR_WARPID", "SR_VIRTID"):
         within = np.arange(geometry.warps) % geometry.warps_per_block
         return geometry.spread(within.astype(np.uint32))
-    if name in ("SRZ", "SR_CgaCtaId", "SR_SMID", "SR_VIRTCFG", "SR_SM_SPA_VERSION", "SR_GRIDID"):
-        return np.zeros(geometry.lanes, np.uint32)
-    return None
+    fixed = _FIXED.get(name)
+    return None if fixed is None else np.full(geometry.lanes, fixed, np.uint32)
 
 
+_FIXED = {
+    "SR_SWINHI": SHARED_WINDOW,
+    **dict.fromkeys(("SRZ", "SR_CgaCtaId", "SR_SMID", "SR_VIRTCFG", "SR_GRIDID"), 0),
+}
 _CLOCKS = ("SR_CLOCKLO", "SR_CLOCKHI", "SR_GLOBALTIMERLO", "SR_GLOBALTIMERHI", "SR_CLOCK_64")
 
 
@@ -220,7 +225,7 @@ def _special(instruction: Instruction, machine: Machine) -> Step:
     name = instruction.sources[0]
     assert isinstance(name, Name)
     target = result(instruction)
-    wide = instruction.opcode == "CS2R" and not instruction.has("32")
+    wide = instruction.opcode in ("CS2R", "CS2UR") and not instruction.has("32")
     registers = machine.registers
     put = registers.put64(target) if wide else registers.put(target)
     if name.text in _CLOCKS:
@@ -263,5 +268,6 @@ BINDERS: dict[str, MachineBind] = {
     "S2R": _special,
     "S2UR": _special,
     "CS2R": _special,
+    "CS2UR": _special,
     "B2R": _barrier_result,
 }

@@ -1,0 +1,205 @@
+"""Counts of compiled code: of whole launches at many sizes, and of every instruction at one."""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import xarray as xr
+from numpy.typing import NDArray
+
+from pipeline.compiled.count import count
+from pipeline.compiled.decode import Program
+from pipeline.compiled.launch import Launch, Space, prepare
+from pipeline.compiled.opcodes import CLASSES, OPCODES
+from pipeline.compiled.totals import Totals
+from pipeline.kernels.kernel import Kernel
+from pipeline.vocab.compiled import COMPILED_COUNTS, INSTRUCTIONS
+from pipeline.vocab.counters import COUNTERS
+from pipeline.vocab.variable import annotate
+
+_FLOAT_BYTES = 4
+# Counters that follow from values or from the order of threads, which machine code is not watched
+# for.
+LEFT_OUT = ("gatom_conflicts", "race_count")
+COUNTED = tuple(name for name in COUNTERS if name not in LEFT_OUT)
+
+
+@dataclass(frozen=True)
+class Twin:
+    """How the CUDA twin of a kernel is launched, with the options that it is compiled with.
+
+    Attributes
+    ----------
+    kernel, number, label
+        Identity of the kernel of the ladder.
+    block, tile, multiple, registers
+        As in :class:`pipeline.kernels.kernel.Launch`; registers as the lecture assumes.
+    element_bytes
+        Size of an element of A and B (B); C has single precision.
+    """
+
+    kernel: str
+    number: int
+    label: str
+    block: tuple[int, int, int]
+    tile: tuple[int, int]
+    multiple: tuple[int, int, int]
+    registers: int
+    element_bytes: int
+
+    def takes(self, n: int) -> bool:
+        """Say whether it takes n by n matrices."""
+        return all(n % step == 0 for step in self.multiple)
+
+
+def twin(kernel: Kernel) -> Twin:
+    """Return how the twin of a kernel is launched."""
+    launch = kernel.launch(kernel.options())
+    return Twin(
+        kernel.id, kernel.number, kernel.label, launch.block, launch.tile, launch.multiple,
+        launch.registers, np.dtype(kernel.element).itemsize,
+    )  # fmt: skip
+
+
+def square_product(program: Program, launched: Twin, n: int) -> Launch:
+    """Return the launch of a kernel of the ladder on n by n matrices, without values.
+
+    Raises
+    ------
+    LaunchError
+        If the compiled kernel does not take what its twin in Python does.
+    """
+    rows, cols = launched.tile
+    factor, product = launched.element_bytes * n * n, _FLOAT_BYTES * n * n
+    # Another object each: one passed twice is one array.
+    arrays = (Space(factor), Space(factor), Space(product))
+    grid = (-(-n // rows), -(-n // cols))
+    return prepare(program, grid, launched.block, (*arrays, n, n, n))
+
+
+def compiled_counts(
+    programs: Sequence[Program], launched: Twin, sizes: Sequence[int]
+) -> xr.Dataset:
+    """Count what a compiled kernel of the ladder does on square products.
+
+    Parameters
+    ----------
+    programs
+        The kernel for each architecture, with its default options.
+    launched
+        How it is launched, and which sizes it takes.
+    sizes
+        Values of n; a size that the kernel does not take is marked, with counts 0.
+
+    Returns
+    -------
+    (kernel, arch, n)
+        Every counter that machine code gives (int64), ``instructions`` over ``opcode_class`` as
+        well, ``registers`` and ``smem_bytes`` over (kernel, arch), launch facts over (kernel).
+    """
+    parts = [_one_architecture(program, launched, sizes) for program in programs]
+    counts = xr.concat(parts, "arch", data_vars="minimal", coords="minimal", compat="equals")
+    return annotate(counts, COMPILED_COUNTS)
+
+
+def _one_architecture(program: Program, launched: Twin, sizes: Sequence[int]) -> xr.Dataset:
+    over = ("kernel", "arch", "n")
+    counted = [_counted(program, launched, n) for n in sizes]
+    counters = [dict.fromkeys(COUNTED, 0) if one is None else one.counters() for one in counted]
+    classes = [dict.fromkeys(CLASSES, 0) if one is None else one.by_class() for one in counted]
+    return xr.Dataset(
+        {name: (over, np.array([[[one[name] for one in counters]]], np.int64)) for name in COUNTED}
+        | {
+            "simulated": (over, np.array([[[one is not None for one in counted]]])),
+            "instructions": (
+                (*over, "opcode_class"),
+                np.array([[[list(one.values()) for one in classes]]], np.int64),
+            ),
+            "lds_words": (over, _widths(counted, "LDS")),
+            "gld_words": (over, _widths(counted, "LDG")),
+            "registers_assumed": ("kernel", [launched.registers]),
+            "threads_per_block": ("kernel", [math.prod(launched.block)]),
+            "tile_m": ("kernel", [launched.tile[0]]),
+            "tile_n": ("kernel", [launched.tile[1]]),
+            "element_bytes": ("kernel", [launched.element_bytes]),
+            "registers": (over[:2], np.array([[program.facts.registers]], np.int64)),
+            "smem_bytes": (over[:2], np.array([[program.facts.shared_bytes]], np.int64)),
+        },
+        {
+            "kernel": [launched.kernel],
+            "kernel_number": ("kernel", [launched.number]),
+            "kernel_label": ("kernel", [launched.label]),
+            "arch": [program.architecture],
+            "n": np.array(sizes, np.int64),
+            "opcode_class": list(CLASSES),
+            "opcodes": ("opcode_class", list(CLASSES.values())),
+        },
+        {"wavefronts": "hardware"},
+    )
+
+
+def _widths(counted: Sequence[Totals | None], opcode: str) -> NDArray[np.float64]:
+    words = [0.0 if one is None else one.words_per_load(opcode) for one in counted]
+    return np.array([[words]], np.float64)
+
+
+def _counted(program: Program, launched: Twin, n: int) -> Totals | None:
+    """Count a size; None if the kernel does not take it."""
+    return count(square_product(program, launched, n)) if launched.takes(n) else None
+
+
+def instructions_of(programs: Sequence[Program], launched: Twin, n: int) -> list[xr.Dataset]:
+    """Count every instruction of a compiled kernel of the ladder on n by n matrices.
+
+    A kernel that does not take n is counted at the next size that it takes.
+    """
+    step = math.lcm(*launched.multiple)
+    size = -(-n // step) * step
+    return [instructions(count(square_product(one, launched, size)), size) for one in programs]
+
+
+def instructions(totals: Totals, n: int | None = None) -> xr.Dataset:
+    """Arrange what every instruction of a launch did.
+
+    Parameters
+    ----------
+    totals
+        Counts of a launch.
+    n
+        Size of the matrices, where that is what describes the launch.
+
+    Returns
+    -------
+    (instruction,)
+        Text, address and source line, how often it ran, and what it asked of memory.
+    """
+    program = totals.program
+    columns: dict[str, Any] = {
+        "address": [one.address for one in program.instructions],
+        "text": [one.text for one in program.instructions],
+        "opcode_class": [OPCODES[one.opcode] for one in program.instructions],
+        "source_line": [one.line or 0 for one in program.instructions],
+        "source_file": [one.file or "" for one in program.instructions],
+        "stall": [one.control.stall for one in program.instructions],
+        "executed": totals.executed,
+        "threads": totals.threads,
+        "threads_on": totals.on,
+    }
+    columns |= {
+        name: totals.column(name)
+        for name in ("requests", "sectors", "ideal_sectors", "lines", "wavefronts",
+                     "ideal_wavefronts")
+    }  # fmt: skip
+    coordinates: dict[str, Any] = {
+        "instruction": np.arange(len(program.instructions)),
+        "kernel": program.kernel,
+        "arch": program.architecture,
+    }
+    if n is not None:
+        coordinates["n"] = n
+    dataset = xr.Dataset(
+        {name: ("instruction", np.array(values)) for name, values in columns.items()}, coordinates
+    )
+    return annotate(dataset, INSTRUCTIONS)

@@ -1,0 +1,14 @@
+"""Rule ``compiled_kernel``: count what the machine code of one kernel does."""
+
+from pipeline import runlog, store
+from pipeline.counting.compiled_counts import Twin, compiled_counts, instructions_of
+from pipeline.listing_files import read_programs
+
+runlog.start(snakemake.log[0])
+
+launched = Twin(**snakemake.params.twin)
+programs = read_programs(snakemake.input)
+counts = compiled_counts(programs, launched, snakemake.params.settings["sizes"])
+shown = instructions_of(programs, launched, snakemake.params.settings["shown"])
+list(map(store.write, shown, snakemake.output.instructions))
+store.write(counts, snakemake.output.counts)
