@@ -7,6 +7,7 @@ from functools import cached_property
 
 from pipeline.compiled.elf import Facts
 from pipeline.compiled.instruction import (
+    INSTRUCTION_BYTES,
     Instruction,
     Operand,
     Predicate,
@@ -80,6 +81,7 @@ def decode(listing: Listing) -> Program:
     MachineCodeError
         Naming address and source line of every instruction that is not known.
     """
+    _check_whole(listing)
     instructions, unknown = [], []
     branches = []
     for number, line in enumerate(listing.lines):
@@ -104,6 +106,22 @@ def decode(listing: Listing) -> Program:
         program.kernel, program.architecture, program.instructions, program.facts, program.data,
         tuple(known),
     )  # fmt: skip
+
+
+def _check_whole(listing: Listing) -> None:
+    """Refuse code of which lines are missing: in between, or at its end, where labels tell."""
+    here = 0
+    for line in listing.lines:
+        if line.address != here:
+            break
+        here += INSTRUCTION_BYTES
+    if here != INSTRUCTION_BYTES * len(listing.lines) or here < max(
+        listing.labels.values(), default=1
+    ):
+        raise MachineCodeError(
+            f"{listing.kernel} for {listing.architecture}: instructions are missing from "
+            f"{here:#06x} on; make the listing again"
+        )
 
 
 def _positions(program: Program, addresses: Iterable[int]) -> list[int]:

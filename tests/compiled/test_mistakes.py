@@ -87,6 +87,13 @@ def test_execute__shared_memory_ends_where_the_block_has_no_more(name):
         execute(launch)
 
 
+@pytest.mark.parametrize("kept", [slice(0, 0), slice(0, 60), slice(1, None)])
+def test_decode__missing_lines_are_noticed(kept):
+    listing = read_listing(twin_listing("k03_smem", "sm_80"))
+    with pytest.raises(MachineCodeError, match="instructions are missing from 0x"):
+        decode(replace(listing, lines=listing.lines[kept]))
+
+
 def test_decode__call_of_the_drivers_functions_is_explained():
     with pytest.raises(MachineCodeError, match="such as printf, assert or malloc"):
         program(change=lambda text: text.replace("MOV R19, 0x4", "LEPC R19"))
