@@ -135,9 +135,8 @@ def test_files__leave_no_artifact_out():
     assert shown == {artifact for _, artifact in ARTIFACTS}
 
 
-def test_summary__counts_or_says_that_there_is_nothing():
+def test_summary__counts_what_is_made():
     assert " tables and " in artifact_plan.summary("lecture10")
-    assert artifact_plan.summary("lecture99").startswith("lecture99 has no tables or figures")
 
 
 def test_own_files__are_stores_checks_and_artifacts():

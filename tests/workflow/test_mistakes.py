@@ -117,10 +117,3 @@ def test_job__a_bug_shows_its_traceback(fresh):
         code, shown = fresh.snakemake("results/measured.zarr")
     assert code == 1
     assert "cannot import name 'sgemm_rates'" in shown
-
-
-def test_lecture11__says_that_it_has_nothing_to_build(built):
-    code, shown = built.snakemake("lecture11")
-    assert code == 0
-    assert "lecture11 has no tables or figures in this version" in shown
-    assert "There are artifacts of: lecture10." in shown
