@@ -81,6 +81,12 @@ def test_load__what_means_the_same_loads_the_same(given, path, value, same):
     assert load(changed(given, path, value)) == load(changed(given, path, same))
 
 
+def test_load__an_older_architecture_without_the_kernel_it_lacks(given):
+    given = changed(given, "compiled.architectures", ["sm_75"])
+    config = load(changed(given, "kernels.k13_tensor_core", False))
+    assert config.compiled.architectures == ("sm_75",)
+
+
 @pytest.mark.parametrize("value", [False, "false", "False"])
 def test_load__false_leaves_a_kernel_out(given, value):
     config = load(changed(given, "kernels.k04_blocktile_1d", value))
@@ -120,6 +126,11 @@ def test_load__settings_cannot_be_changed_afterwards(given):
         ("kernels.k01_naive", {"bz": 32}, "kernels.k01_naive.bz: unknown option; allowed: bs"),
         ("kernels.k03_smem", {"drop_sync": "frist"}, "must be one of 'none', 'first' or 'second'"),
         ("lecture10.gpu", "a6000", "lecture10.gpu: given 'a6000'; .* did you mean 'rtx_a6000'?"),
+        (
+            "compiled.architectures",
+            ["sm_80", "sm_75"],
+            r"compiled.architectures[1]: given sm_75, which lacks instructions of k13_tensor_core",
+        ),
         (
             "lecture10.shown_gpus",
             ["rtx_a6000", "h100"],

@@ -6,6 +6,7 @@ from typing import Any
 
 from pipeline.config import decode_checks, megakernel_checks, own_sizes
 from pipeline.config.block_programs import BlockPrograms
+from pipeline.config.compiled import Compiled
 from pipeline.config.kernels import Chosen
 from pipeline.config.models import LINE_ELEMENTS, Counting, Extrapolation, Hazards, Lecture10
 from pipeline.config.own_entry import OwnEntry
@@ -195,6 +196,20 @@ def swept_sizes(settings: Sweeps) -> Iterator[Problem]:
         yield from _one_of(f"sweeps.{name}.n", space.n, f"sweeps.{name}", sizes)
 
 
+def compiled_kernels(settings: Compiled, chosen: Mapping[str, Chosen]) -> Iterator[Problem]:
+    """Require that every architecture has the instructions of every kernel."""
+    for position, name in enumerate(settings.architectures):
+        capability = int(name.removeprefix("sm_"))
+        for id_, one in chosen.items():
+            if capability < one.launch.capability:
+                yield Problem(
+                    f"compiled.architectures[{position}]",
+                    f"given {name}, which lacks instructions of {id_}; must be at least "
+                    f"sm_{one.launch.capability}; leave {name} out, or the kernel: "
+                    f"kernels.{id_}: false",
+                )
+
+
 # Which settings each check compares. A check runs when all of them are right by themselves.
 CHECKS: tuple[tuple[tuple[str, ...], Callable[..., Iterator[Problem]]], ...] = (
     (("gpus", "sheets"), gpus),
@@ -206,6 +221,7 @@ CHECKS: tuple[tuple[tuple[str, ...], Callable[..., Iterator[Problem]]], ...] = (
     (("chosen", "hazards"), hazard_sizes),
     (("own", "counting"), own_sizes.counted_sizes),
     (("own", "counting"), own_sizes.arrays),
+    (("compiled", "chosen"), compiled_kernels),
     (("sweeps",), swept_sizes),
     (("lecture10", "gpus", "sheets"), lecture_gpu),
     (("lecture10", "counting"), lecture_counts),

@@ -62,13 +62,6 @@ def twin_values(kernel: str) -> dict[str, Any]:
     return asdict(twin(KERNELS[kernel]))
 
 
-def twin_architectures(kernel: str, wanted: Sequence[str]) -> list[str]:
-    """Keep the architectures that have a kernel's instructions."""
-    one = KERNELS[kernel]
-    least = one.launch(one.options()).capability
-    return [name for name in wanted if int(name.removeprefix("sm_")) >= least]
-
-
 def own_kernel_values(own: Mapping[str, OwnEntry]) -> dict[str, dict[str, Any]]:
     """Take what a run of each own kernel depends on.
 

@@ -1,5 +1,6 @@
 # What machine code does: every instruction of the CUDA twins, from the listings in data/sass.
 
+
 # One job per kernel, for all architectures.
 rule compiled_kernel:
     input:
