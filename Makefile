@@ -28,7 +28,7 @@ own: environment ## check, count and predict kernels of your own (docs/OWN_KERNE
 	$(RUN) snakemake own $(ARGS)
 
 test: environment ## run the tests
-	$(RUN) pytest $(ARGS)
+	$(RUN) pytest --numprocesses 2 $(ARGS)
 
 lint: environment ## check format, style, layers, types and the workflow
 	$(VENV)/bin/ruff format --check

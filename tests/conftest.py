@@ -2,6 +2,7 @@
 
 import os
 
+import pytest
 from hypothesis import HealthCheck, settings
 
 # The first example of a test compiles, and machines are noisy: no time limit per example. CI draws
@@ -13,3 +14,10 @@ settings.register_profile(
     suppress_health_check=[HealthCheck.too_slow],
 )
 settings.load_profile("paper-gpu")
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Send everything that uses the built workflow to one process, so that it is built once."""
+    for item in items:
+        if item.get_closest_marker("workflow"):
+            item.add_marker(pytest.mark.xdist_group("workflow"))
