@@ -14,6 +14,7 @@ from pipeline.listing_files import read_listing
 LISTINGS = Path(__file__).parent / "listings"
 ARCHITECTURES = ("sm_80", "sm_120")
 R = np.random.default_rng(3)
+BEGINNING = R.bit_generator.state
 
 
 def program(name, architecture):
@@ -160,7 +161,8 @@ def case_mathematics(a):
     r += np.trunc(d * np.float32(1000)) + np.clip(x, 0, 1) + np.copysign(1, y)
     r += np.minimum(x, y) + x / 3 + np.vectorize(math.erf)(x) + np.cbrt(y)
     r += np.log2(size + 1) + np.exp2(y) + (x > y) + np.maximum(x - y, 0)
-    close(out, r, 2e-6)
+    # Thousands cancel in the sum: its rounding error is theirs.
+    close(out, r, 1e-5)
 
 
 def case_doubles(a):
@@ -366,6 +368,7 @@ CASES = {name[len("case_") :]: case for name, case in globals().items() if name[
 @pytest.mark.parametrize("architecture", ARCHITECTURES)
 @pytest.mark.parametrize("name", CASES)
 def test_kernel__computes_what_numpy_does(name, architecture):
+    R.bit_generator.state = BEGINNING  # the numbers of a case do not depend on those run before
     CASES[name](architecture)
 
 
