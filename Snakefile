@@ -23,6 +23,7 @@ from pipeline.config import (
     artifact_plan,
     decode_parameters,
     load,
+    messages,
     parameters,
     yaml_files,
 )
@@ -88,14 +89,14 @@ onerror:
 
 rule lecture10:
     input:
-        artifact_plan.files("lecture10"),
+        artifact_plan.files("lecture10", SETTINGS),
     message:
         artifact_plan.summary("lecture10")
 
 
 rule lecture11:
     input:
-        artifact_plan.files("lecture11"),
+        artifact_plan.files("lecture11", SETTINGS),
         expand(rules.decode_trace.output, execution=TIMELINES),
     message:
         artifact_plan.summary("lecture11")
@@ -103,7 +104,7 @@ rule lecture11:
 
 rule own:
     input:
-        artifact_plan.own_files(SETTINGS.own_kernels),
+        artifact_plan.own_files(SETTINGS),
     message:
         artifact_plan.own_summary(SETTINGS.own_kernels)
 

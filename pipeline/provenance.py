@@ -8,7 +8,7 @@ does.
 
 import ast
 import hashlib
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import cache
 from importlib.metadata import version
 from pathlib import Path
@@ -61,6 +61,32 @@ def code_digest(*targets: str, checkout: Path = _CHECKOUT) -> str:
         If a target does not exist, does not parse, or imports relatively: a relative import is
         refused so that every import can be read off the source.
     """
+    files = _files_behind(targets, checkout)
+    total = hashlib.sha256()
+    for name in sorted(files):
+        total.update(f"{name} {_tree_digest(files[name])}\n".encode())
+    return total.hexdigest()
+
+
+def texts(*targets: str, checkout: Path = _CHECKOUT) -> set[str]:
+    """Collect every text that is written in the code behind some modules.
+
+    Parameters
+    ----------
+    targets, checkout
+        As in :func:`code_digest`.
+
+    Returns
+    -------
+    set of str
+        String constants; of formatted strings, their fixed parts.
+    """
+    files = _files_behind(targets, checkout)
+    return set().union(*map(_texts, files.values()))
+
+
+def _files_behind(targets: Iterable[str], checkout: Path) -> dict[str, Path]:
+    """Files of the targets and of everything of ours that they import, by name."""
     files: dict[str, Path] = {}
     waiting = [_locate(target, checkout) for target in targets]
     while waiting:
@@ -68,10 +94,7 @@ def code_digest(*targets: str, checkout: Path = _CHECKOUT) -> str:
         if name not in files:
             files[name] = path
             waiting += _modules_behind(name, path, checkout)
-    total = hashlib.sha256()
-    for name in sorted(files):
-        total.update(f"{name} {_tree_digest(files[name])}\n".encode())
-    return total.hexdigest()
+    return files
 
 
 def _locate(target: str, checkout: Path) -> tuple[str, Path]:
@@ -135,6 +158,12 @@ def _parse(path: Path) -> ast.Module:
         raise ValueError(
             f"code digest: {path.name}, line {error.lineno}: {error.msg}; mend the syntax first"
         ) from error
+
+
+@cache
+def _texts(path: Path) -> frozenset[str]:
+    found = (node.value for node in ast.walk(_parse(path)) if isinstance(node, ast.Constant))
+    return frozenset(value for value in found if isinstance(value, str))
 
 
 @cache

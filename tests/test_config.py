@@ -118,7 +118,7 @@ def test_load__settings_cannot_be_changed_afterwards(given):
     ("path", "value", "said"),
     [
         # unknown names
-        ("kernals", {}, "kernals: unknown key; allowed: gpus, .*; did you mean 'kernels'?"),
+        ("kernals", {}, "kernals: unknown key; allowed: language, .*; did you mean 'kernels'?"),
         ("counting.sedd", 1, "counting.sedd: unknown key; .*; did you mean 'seed'?"),
         ("gpus", ["rtx_a6000", "h100"], r"gpus[1]: given 'h100'; .*; did you mean 'h100_sxm'?"),
         ("gpus", ["../secret"], "gpus[0]: given '../secret'; there is no sheet"),

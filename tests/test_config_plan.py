@@ -119,15 +119,28 @@ def test_artifact__needs_stores_and_settings_that_there_are(config, lecture, art
 
 
 @pytest.mark.parametrize("section", ["lecture10", "lecture11", "own"])
-def test_files__list_every_format_of_every_artifact(section):
-    files = artifact_plan.files(section)
+@pytest.mark.parametrize(
+    ("language", "endings"), [("en", ["."]), ("zh", [".zh."]), ("both", [".", ".zh."])]
+)
+def test_files__list_every_format_of_every_artifact(config, section, language, endings):
+    files = artifact_plan.files(section, config.model_copy(update={"language": language}))
+    expected = []
     for artifact in artifact_plan.ids("table", section):
-        for suffix in ("csv", "md", "html", "tex"):
-            assert f"results/{section}/tables/{artifact}.{suffix}" in files
+        names = [f"{ending}{suffix}" for ending in endings for suffix in ("md", "html", "tex")]
+        expected += [f"tables/{artifact}{name}" for name in (".csv", *names)]
+        expected.append(f"words/{artifact}.json")
     for artifact in artifact_plan.ids("figure", section):
-        for suffix in ("svg", "png", "csv"):
-            assert f"results/{section}/figures/{artifact}.{suffix}" in files
+        names = [f"{ending}{suffix}" for ending in endings for suffix in ("svg", "png")]
+        expected += [f"figures/{artifact}{name}" for name in (".csv", *names)]
+        expected.append(f"words/{artifact}.json")
+    assert set(files) == {f"results/{section}/{name}" for name in expected}
     assert len(files) == len(set(files))
+
+
+def test_of_kinds__every_artifact_has_one_rule():
+    kinds = [("table",), ("figure",), ("table", "figure")]
+    found = [artifact for some in kinds for artifact in artifact_plan.of_kinds(*some)]
+    assert sorted(found) == sorted(artifact for _, artifact in ARTIFACTS)
 
 
 def test_files__leave_no_artifact_out():
@@ -139,16 +152,16 @@ def test_summary__counts_what_is_made():
     assert " tables and " in artifact_plan.summary("lecture10")
 
 
-def test_own_files__are_stores_checks_and_artifacts():
-    files = artifact_plan.own_files(["mine"])
-    assert "results/own/checks/mine.txt" in files
+def test_own_files__are_stores_checks_and_artifacts(config):
+    files = artifact_plan.own_files(config)
+    assert "results/own/checks/transpose_naive.txt" in files
     assert "results/own/predictions.zarr" in files
-    assert set(artifact_plan.files("own")) < set(files)
+    assert set(artifact_plan.files("own", config)) < set(files)
     assert "mine" in artifact_plan.own_summary(["mine"])
 
 
-def test_own_files__without_kernels_are_none():
-    assert artifact_plan.own_files([]) == []
+def test_own_files__without_kernels_are_none(config):
+    assert artifact_plan.own_files(config.model_copy(update={"own_kernels": {}})) == []
     assert "names no kernels of your own" in artifact_plan.own_summary([])
 
 

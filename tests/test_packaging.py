@@ -85,8 +85,12 @@ def test_requirements__name_no_registry():
 
 def test_environment__has_the_versions_of_pyproject():
     held = yaml.safe_load((CHECKOUT / "environment.yml").read_text(encoding="utf-8"))
-    entries = dict(entry.split("=") for entry in held["dependencies"])
+    *conda, pip, of_pip = held["dependencies"]
+    entries = dict(entry.split("=") for entry in conda)
     python = entries.pop("python")
+    # What conda-forge lacks comes from PyPI.
+    assert pip == "pip"
+    entries |= pins(of_pip["pip"])
     assert entries == {CONDA_NAMES.get(name, name): version for name, version in named().items()}
     assert pyproject()["project"]["requires-python"] == f">={python}"
     assert held["channels"][0] == "conda-forge"

@@ -9,13 +9,44 @@ keys of ``needs``, settings by the names in ``parameters``.
     The numbers of the figure, and ink: ``drawn`` never formats, ``draw`` never computes.
 ``facts``
     The numbers in title and captions, by name.
+
+All of them may also name ``say``, which gives a text in the language that is made. Words of
+``ARTIFACT`` and ``COLUMNS``, cells of text and facts of text are given in it without asking.
 """
 
-from collections.abc import Mapping
+import re
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import reduce
 from typing import Any
 
-from pipeline.render.column import Legend
+from pipeline.render.column import FULL_STOP, Legend
+from pipeline.words import Say
+
+# What stands at the end of a sentence before the next one.
+_SENTENCE_END = re.compile(rf"(?<=\.)\s+(?=\S)|(?<={FULL_STOP})(?=.)")
+ALT_SENTENCES = 2
+
+
+@dataclass(frozen=True)
+class Words:
+    """What is written beside an artifact in one language, with the facts filled in.
+
+    Attributes
+    ----------
+    title, caption, reading
+        As those of :class:`Artifact`.
+    both
+        Caption and reading in one.
+    alt
+        The finding, for those who cannot see a picture.
+    """
+
+    title: str
+    caption: str
+    reading: str
+    both: str
+    alt: str
 
 
 @dataclass(frozen=True)
@@ -49,11 +80,36 @@ class Artifact:
     parameters: tuple[str, ...] = ()
     reading: str = ""
 
-    def table_legend(self, facts: Mapping[str, Any]) -> Legend:
-        """Words of the table, with the facts filled in."""
-        return Legend(self.id, self.title.format(**facts), self.caption.format(**facts))
+    def words(self, facts: Mapping[str, Any], say: Say) -> Words:
+        """Fill the facts in, in the language of ``say``.
 
-    def figure_legend(self, facts: Mapping[str, Any]) -> Legend:
-        """Words of the figure, with the facts filled in."""
-        caption = f"{self.caption} {self.reading}".strip()
-        return Legend(self.id, self.title.format(**facts), caption.format(**facts))
+        Parameters
+        ----------
+        facts
+            By the names in the templates; those that are text are given in the language too.
+        say
+            The language.
+        """
+        told = {name: say(fact) if isinstance(fact, str) else fact for name, fact in facts.items()}
+        title, caption, reading = (
+            say(template).format(**told) if template else ""
+            for template in (self.title, self.caption, self.reading)
+        )
+        finding = _SENTENCE_END.split(caption)[:ALT_SENTENCES]
+        return Words(
+            title=title,
+            caption=caption,
+            reading=reading,
+            both=say("{first} {second}").format(first=caption, second=reading).strip(),
+            alt=_in_one([say("{title}.").format(title=title), *finding], say),
+        )
+
+    def legend(self, words: Words, kind: str, language: str) -> Legend:
+        """Words of the ``"table"``, or of the ``"figure"``, which also has the reading."""
+        caption = words.both if kind == "figure" else words.caption
+        return Legend(self.id, words.title, caption, language)
+
+
+def _in_one(sentences: Sequence[str], say: Say) -> str:
+    """Join sentences as the language does."""
+    return reduce(lambda one, two: say("{first} {second}").format(first=one, second=two), sentences)

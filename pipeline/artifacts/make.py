@@ -1,25 +1,35 @@
 """Make the files of one artifact from its module and the datasets it needs."""
 
 import inspect
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+import pandas as pd
 import xarray as xr
+from matplotlib.figure import Figure
 
 from pipeline.artifacts.style import STYLE
+from pipeline.render.column import Column
 from pipeline.render.figure import render_figure
+from pipeline.render.files import as_json, publish
 from pipeline.render.table import render_table
+from pipeline.words import ENGLISH, Say, speaker
+
+MAKERS = {"table": "table", "figure": "draw"}
+"""Kind of an artifact -> the function that a module has if it is of this kind."""
 
 
-def make_table(
+def make_artifact(
     module: ModuleType,
     datasets: Mapping[str, xr.Dataset],
     parameters: Mapping[str, Any],
+    languages: Sequence[str],
     outputs: Iterable[str | Path],
 ) -> None:
-    """Write the table of an artifact.
+    """Write every file of an artifact.
 
     Parameters
     ----------
@@ -29,12 +39,47 @@ def make_table(
         By the keys of the artifact's ``needs``.
     parameters
         By the names in the artifact's ``parameters``.
+    languages
+        Those whose words go into the json.
+    outputs
+        Paths below a folder ``tables``, ``figures`` or ``words``. ``roofline.zh.svg`` is in
+        Chinese; a name without a language is English, or numbers in none.
+    """
+    paths = [Path(path) for path in outputs]
+    for language in dict.fromkeys([ENGLISH, *languages]):
+        mine = [path for path in paths if _language(path) == language]
+        for folder, make in (("tables", make_table), ("figures", make_figure)):
+            if wanted := [path for path in mine if path.parent.name == folder]:
+                make(module, datasets, parameters, wanted, language)
+    for path in paths:
+        if path.parent.name == "words":
+            publish({path: as_json(about(module, datasets, parameters, languages))})
+
+
+def make_table(
+    module: ModuleType,
+    datasets: Mapping[str, xr.Dataset],
+    parameters: Mapping[str, Any],
+    outputs: Iterable[str | Path],
+    language: str = ENGLISH,
+) -> None:
+    """Write the table of an artifact in one language.
+
+    Parameters
+    ----------
+    module, datasets, parameters
+        As in :func:`make_artifact`.
     outputs
         Paths that end in csv, md, html or tex.
+    language
+        Of words and names.
     """
-    arguments = {**datasets, **parameters}
-    legend = module.ARTIFACT.table_legend(_call(module.facts, arguments))
-    render_table(_call(module.table, arguments), module.COLUMNS, legend, outputs)
+    say = speaker(language)
+    arguments = {**datasets, **parameters, "say": say}
+    words = module.ARTIFACT.words(_call(module.facts, arguments), say)
+    legend = module.ARTIFACT.legend(words, "table", language)
+    columns = [_spoken(column, say) for column in module.COLUMNS]
+    render_table(_call(module.table, arguments), columns, legend, outputs)
 
 
 def make_figure(
@@ -42,19 +87,77 @@ def make_figure(
     datasets: Mapping[str, xr.Dataset],
     parameters: Mapping[str, Any],
     outputs: Iterable[str | Path],
+    language: str = ENGLISH,
 ) -> None:
-    """Write the figure of an artifact; arguments as in :func:`make_table`.
+    """Write the figure of an artifact in one language.
 
     Parameters
     ----------
     module, datasets, parameters
-        As in :func:`make_table`.
+        As in :func:`make_artifact`.
     outputs
         Paths that end in svg, png or csv.
+    language
+        Of words and names.
     """
-    arguments = {**datasets, **parameters}
-    legend = module.ARTIFACT.figure_legend(_call(module.facts, arguments))
-    render_figure(_call(module.drawn, arguments), module.draw, legend, STYLE, outputs)
+    say = speaker(language)
+    arguments = {**datasets, **parameters, "say": say}
+    words = module.ARTIFACT.words(_call(module.facts, arguments), say)
+    legend = module.ARTIFACT.legend(words, "figure", language)
+    frame = _call(module.drawn, arguments)
+    render_figure(frame, drawing(module, say), legend, STYLE, outputs)
+
+
+def drawing(module: ModuleType, say: Say) -> Callable[[pd.DataFrame, Figure], None]:
+    """Give what draws a frame of an artifact on a figure, in the language of ``say``."""
+    return lambda frame, figure: _call(module.draw, {"frame": frame, "figure": figure, "say": say})
+
+
+def about(
+    module: ModuleType,
+    datasets: Mapping[str, xr.Dataset],
+    parameters: Mapping[str, Any],
+    languages: Sequence[str],
+) -> dict[str, Any]:
+    """Say what an artifact is, what it depends on, and what is to be seen, in each language.
+
+    Parameters
+    ----------
+    module, datasets, parameters, languages
+        As in :func:`make_artifact`.
+    """
+    artifact = module.ARTIFACT
+    written = {}
+    for language in languages:
+        say = speaker(language)
+        arguments = {**datasets, **parameters, "say": say}
+        words = artifact.words(_call(module.facts, arguments), say)
+        written[language] = {
+            name: getattr(words, name) for name in ("title", "caption", "reading", "alt")
+        }
+    return {
+        "id": artifact.id,
+        "lecture": artifact.lecture,
+        "kinds": [kind for kind, function in MAKERS.items() if hasattr(module, function)],
+        "needs": dict(artifact.needs),
+        "parameters": dict(parameters),
+        "words": written,
+    }
+
+
+def _language(path: Path) -> str:
+    """Language in a name such as ``roofline.zh.svg``."""
+    *_, language = [ENGLISH, *path.suffixes[:-1]]
+    return language.removeprefix(".")
+
+
+def _spoken(column: Column, say: Say) -> Column:
+    """Give a column in the language: heading, unit, and its cells if they are text."""
+    spoken = replace(column, heading=say(column.heading), unit=say(column.unit))
+    if not column.is_text:
+        return spoken
+    convert = column.convert or str
+    return replace(spoken, convert=lambda value: say(convert(value)))
 
 
 def _call(function: Callable[..., Any], arguments: Mapping[str, Any]) -> Any:

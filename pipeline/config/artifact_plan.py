@@ -6,17 +6,18 @@ from types import ModuleType
 from typing import Any
 
 from pipeline.artifacts.catalog import CATALOG, OWN
-from pipeline.config.models import Config
+from pipeline.artifacts.make import MAKERS
+from pipeline.config.models import BOTH, Config
+from pipeline.words import ENGLISH, TRANSLATIONS
 
-TABLE_FORMATS = (".csv", ".md", ".html", ".tex")
-FIGURE_FORMATS = (".svg", ".png", ".csv")
+# Endings of files, those that hold words and those that are the same in every language.
+WORDED = {"table": (".md", ".html", ".tex"), "figure": (".svg", ".png")}
+NUMBERS = (".csv",)
 
 OWN_SECTION = "own"
 """Folder of the kernels of the user's own, beside those of the lectures."""
 
 OWN_STORES = ("counts", "extrapolation", "occupancy", "predictions")
-
-_DRAWN = {"table": "table", "figure": "draw"}
 
 
 def module_name(lecture: str, artifact: str) -> str:
@@ -43,18 +44,47 @@ def ids(kind: str, lecture: str | None = None) -> list[str]:
         artifact
         for name in ([lecture] if lecture else [*_lectures(), OWN_SECTION])
         for artifact in _listed(name)
-        if hasattr(_module(name, artifact), _DRAWN[kind])
+        if hasattr(_module(name, artifact), MAKERS[kind])
     ]
 
 
-def files(lecture: str) -> list[str]:
-    """Every file of a lecture."""
+def of_kinds(*kinds: str) -> list[str]:
+    """Artifacts of all lectures that have these kinds and no other."""
+    others = {artifact for kind in set(MAKERS) - set(kinds) for artifact in ids(kind)}
     return [
-        f"results/{lecture}/{kind}s/{artifact}{suffix}"
-        for kind, formats in (("table", TABLE_FORMATS), ("figure", FIGURE_FORMATS))
-        for artifact in ids(kind, lecture)
-        for suffix in formats
+        artifact
+        for artifact in ids(kinds[0])
+        if artifact not in others and all(artifact in ids(kind) for kind in kinds)
     ]
+
+
+def languages(config: Config) -> tuple[str, ...]:
+    """Languages that results are written in."""
+    every = (ENGLISH, *TRANSLATIONS)
+    return every if config.language == BOTH else (config.language,)
+
+
+def formats(kind: str, config: Config) -> list[str]:
+    """List the endings of the files of a table or a figure: ``.csv``, ``.svg``, ``.zh.svg``."""
+    return [
+        *NUMBERS,
+        *(
+            suffix if language == ENGLISH else f".{language}{suffix}"
+            for language in languages(config)
+            for suffix in WORDED[kind]
+        ),
+    ]
+
+
+def files(lecture: str, config: Config) -> list[str]:
+    """Every file of a lecture."""
+    shown = [
+        f"results/{lecture}/{kind}s/{artifact}{suffix}"
+        for kind in MAKERS
+        for artifact in ids(kind, lecture)
+        for suffix in formats(kind, config)
+    ]
+    return [*shown, *(f"results/{lecture}/words/{artifact}.json" for artifact in _listed(lecture))]
 
 
 def summary(lecture: str) -> str:
@@ -63,12 +93,13 @@ def summary(lecture: str) -> str:
     return f"{lecture}: {tables} tables and {figures} figures are in results/{lecture}/."
 
 
-def own_files(own: Sequence[str]) -> list[str]:
+def own_files(config: Config) -> list[str]:
     """Every result of the user's own kernels, and the check of each; nothing without kernels."""
-    if not own:
+    if not config.own_kernels:
         return []
-    checks = [f"results/own/checks/{kernel}.txt" for kernel in own]
-    return [*checks, *(f"results/own/{store}.zarr" for store in OWN_STORES), *files(OWN_SECTION)]
+    checks = [f"results/own/checks/{kernel}.txt" for kernel in config.own_kernels]
+    stores = [f"results/own/{store}.zarr" for store in OWN_STORES]
+    return [*checks, *stores, *files(OWN_SECTION, config)]
 
 
 def own_summary(own: Sequence[str]) -> str:

@@ -64,6 +64,9 @@ def _or_nothing(value: object) -> object:
 Simulated = Annotated[Whole, AfterValidator(_simulated)]
 Extrapolated = Annotated[Whole, AfterValidator(_extrapolated)]
 
+BOTH = "both"
+"""The setting of the language that stands for all of them."""
+
 SIMULATED = f"multiples of {LINE_ELEMENTS} up to {LARGEST_SIMULATED}"
 EXTRAPOLATED = f"1 to {LARGEST_EXTRAPOLATED}"
 
@@ -151,6 +154,12 @@ class Lecture10(Section):
 class Config(Section):
     """All settings."""
 
+    language: Literal["en", "zh", "both"] = setting(
+        "Language of tables, figures and the reading copy: English, Chinese, or both side by side "
+        "(`roofline.svg` and `roofline.zh.svg`). Numbers in csv files have none.",
+        "1",
+        "en, zh or both",
+    )
     gpus: Ids = setting(
         "GPUs to predict, in the order in which they are shown.",
         "GPU ids",

@@ -10,6 +10,10 @@ import pandas as pd
 MISSING = "\N{EN DASH}"
 INFINITE = "\N{INFINITY}"
 
+# Languages whose full stop is as wide as a letter, so that no space follows it.
+_WIDE = ("zh",)
+FULL_STOP = "\N{IDEOGRAPHIC FULL STOP}"
+
 
 @dataclass(frozen=True)
 class Column:
@@ -74,8 +78,25 @@ class Legend:
         A few words.
     caption
         Full sentences.
+    language
+        Of the words, as html names it: ``"en"``, ``"zh"``.
     """
 
     id: str
     title: str
     caption: str
+    language: str = "en"
+
+    @property
+    def heading(self) -> str:
+        """The title as a sentence of its own."""
+        return self.title + (FULL_STOP if self._wide else ".")
+
+    @property
+    def gap(self) -> str:
+        """What stands between one sentence and the next."""
+        return "" if self._wide else " "
+
+    @property
+    def _wide(self) -> bool:
+        return self.language in _WIDE

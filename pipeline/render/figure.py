@@ -1,17 +1,20 @@
 """Figures as svg and png, with the numbers drawn as csv."""
 
 import io
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
+from matplotlib import font_manager
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure, SubFigure
 from matplotlib.style import context
 from matplotlib.transforms import Bbox
 from numpy.typing import NDArray
+from pylopdf_fonts_zh_cn import sans_path
 
 from pipeline.render.column import Legend
 from pipeline.render.files import as_csv, publish
@@ -52,7 +55,7 @@ def render_figure(
     contents = {path: as_csv(frame) for path in paths if path.suffix == ".csv"}
     # Ids in an svg are random without a salt; outlines look the same whatever fonts there are.
     fixed = {"svg.hashsalt": legend.id, "svg.fonttype": "path"}
-    with context({**style, **fixed}, after_reset=True):
+    with lettering(legend.language, {**style, **fixed}):
         figure = Figure(figsize=(WIDTH_INCHES, 4), layout="constrained")
         draw(frame, figure)
         _settle(figure)
@@ -60,6 +63,36 @@ def render_figure(
             if path.suffix != ".csv":
                 contents[path] = _picture(figure, path.suffix, legend)
     publish(contents)
+
+
+@contextmanager
+def lettering(language: str, style: Mapping[str, Any]) -> Iterator[None]:
+    """Set type of a language, for as long as the block runs.
+
+    Chinese is set in Noto Sans SC, which the package of that font brings: the same on every
+    machine. It has one weight, so that titles are not bold.
+
+    Parameters
+    ----------
+    language
+        Of the text.
+    style
+        Other settings of matplotlib.
+    """
+    if language != "zh":
+        with context(dict(style), after_reset=True):
+            yield
+        return
+    fonts = font_manager.fontManager
+    before = list(fonts.ttflist)
+    fonts.addfont(sans_path())
+    family = fonts.ttflist[-1].name
+    letters = {"font.family": [family, "DejaVu Sans"], "axes.titleweight": "normal"}
+    try:
+        with context({**style, **letters}, after_reset=True):
+            yield
+    finally:
+        fonts.ttflist = before
 
 
 def _settle(figure: Figure) -> None:

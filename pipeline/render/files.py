@@ -1,5 +1,6 @@
 """Files that a reader sees whole or not at all."""
 
+import json
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -19,3 +20,8 @@ def publish(contents: Mapping[Path, bytes]) -> None:
 def as_csv(frame: pd.DataFrame) -> bytes:
     """Give the numbers as they are, to the last digit; what is missing is ``NaN``."""
     return frame.to_csv(index=False, na_rep="NaN", lineterminator="\n").encode()
+
+
+def as_json(value: object) -> bytes:
+    """Give plain values as text that a reader and a program can read."""
+    return (json.dumps(value, ensure_ascii=False, indent=1) + "\n").encode()

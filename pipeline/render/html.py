@@ -43,7 +43,7 @@ _ENVIRONMENT = jinja2.Environment(
 )
 _FRAGMENT = """\
 <figure id="{{ legend.id }}">
-<figcaption><strong>{{ legend.title }}.</strong> {{ legend.caption }}</figcaption>
+<figcaption><strong>{{ legend.heading }}</strong>{{ legend.gap }}{{ legend.caption }}</figcaption>
 <div class="table" tabindex="0">
 <table>
 <thead>
@@ -70,7 +70,7 @@ _FRAGMENT = """\
 """
 _PAGE = """\
 <!doctype html>
-<html lang="en">
+<html lang="{{ legend.language }}">
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">

@@ -16,6 +16,9 @@ from pipeline.render.files import as_csv, publish
 
 Cells = list[tuple[str, ...]]
 
+# What a document with a table of a language has to load besides its class.
+_PACKAGES = {"zh": "booktabs,ctex"}
+
 # Text beyond this many characters is set in several lines, in a column of its own width.
 LONG_TEXT = 40
 
@@ -77,8 +80,8 @@ def _markdown(cells: Cells, columns: Sequence[Column], legend: Legend) -> str:
         disable_numparse=True,
         colalign=["left" if column.is_text else "right" for column in columns],
     )
-    title, caption = escape_markdown(legend.title), escape_markdown(legend.caption)
-    return f"**{title}.** {caption}\n\n{table}\n"
+    heading, caption = escape_markdown(legend.heading), escape_markdown(legend.caption)
+    return f"**{heading}**{legend.gap}{caption}\n\n{table}\n"
 
 
 def _tex(cells: Cells, columns: Sequence[Column], legend: Legend) -> str:
@@ -87,10 +90,11 @@ def _tex(cells: Cells, columns: Sequence[Column], legend: Legend) -> str:
     places = {"number": "r", "text": "l", "long": r"p{0.3\linewidth}"}
     return "\n".join(
         [
-            r"% needs \usepackage{booktabs}",
+            rf"% needs \usepackage{{{_PACKAGES.get(legend.language, 'booktabs')}}}",
             r"\begin{table}",
             r"\centering",
-            rf"\caption{{\textbf{{{escape_tex(legend.title)}.}} {escape_tex(legend.caption)}}}",
+            rf"\caption{{\textbf{{{escape_tex(legend.heading)}}}{legend.gap}"
+            rf"{escape_tex(legend.caption)}}}",
             rf"\label{{tab:{legend.id}}}",
             rf"\begin{{tabular}}{{{''.join(places[kind] for kind in _kinds(cells, columns))}}}",
             r"\toprule",

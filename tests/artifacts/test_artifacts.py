@@ -11,10 +11,11 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 from matplotlib.text import Text
 
+from pipeline.artifacts import make
 from pipeline.artifacts.catalog import CATALOG
-from pipeline.artifacts.make import make_figure, make_table
 from pipeline.artifacts.style import STYLE
 from pipeline.render.figure import WIDTH_INCHES
+from pipeline.words import english
 from tests.artifacts import fixtures, fixtures_decode
 from tests.artifacts.stores import STORES
 
@@ -48,13 +49,15 @@ def call(key, function, change=lambda name, dataset: dataset, **parameters):
     datasets, settings = arguments(key, change, **parameters)
     function = getattr(import_module(MODULES[key]), function)
     named = function.__code__.co_varnames[: function.__code__.co_argcount]
-    return function(**{name: (datasets | settings)[name] for name in named})
+    given = datasets | settings | {"say": english}
+    return function(**{name: given[name] for name in named})
 
 
 def drawing(key, **parameters):
     """Draw an artifact as render does; to be used inside ``style()``."""
     figure = Figure(figsize=(WIDTH_INCHES, 4), layout="constrained")
-    import_module(MODULES[key]).draw(call(key, "drawn", **parameters), figure)
+    draw = make.drawing(import_module(MODULES[key]), english)
+    draw(call(key, "drawn", **parameters), figure)
     figure.draw_without_rendering()
     return figure
 
@@ -75,22 +78,21 @@ def compare(path, text, regen):
 
 @pytest.mark.parametrize("key", TABLES)
 def test_table__equals_the_golden_csv(key, tmp_path, regen):
-    make_table(import_module(MODULES[key]), *arguments(key), [tmp_path / f"{key}.csv"])
+    make.make_table(import_module(MODULES[key]), *arguments(key), [tmp_path / f"{key}.csv"])
     compare(GOLDEN / f"tables/{key}.csv", (tmp_path / f"{key}.csv").read_text(), regen)
 
 
 @pytest.mark.parametrize("key", FIGURES)
 def test_figure__draws_the_numbers_of_the_golden_csv(key, tmp_path, regen):
-    make_figure(import_module(MODULES[key]), *arguments(key), [tmp_path / f"{key}.csv"])
+    make.make_figure(import_module(MODULES[key]), *arguments(key), [tmp_path / f"{key}.csv"])
     compare(GOLDEN / f"figures/{key}.csv", (tmp_path / f"{key}.csv").read_text(), regen)
 
 
 def test_captions__equal_the_golden_text(regen):
     lines = []
     for key, name in MODULES.items():
-        artifact, facts = import_module(name).ARTIFACT, call(key, "facts")
-        make = artifact.figure_legend if key in FIGURES else artifact.table_legend
-        lines.append(f"{key}: {make(facts).title}. {make(facts).caption}")
+        words = import_module(name).ARTIFACT.words(call(key, "facts"), english)
+        lines.append(f"{key}: {words.title}. {words.both}")
     compare(GOLDEN / "captions.txt", "\n".join(lines) + "\n", regen)
 
 
@@ -108,11 +110,12 @@ def test_captions__are_full_sentences_without_typed_numbers(key):
             assert re.fullmatch(r"[A-Z{].*\.(.*\})?", template), template
         typed = re.sub(r"\{[^}]*\}|FP32|float64|L1|k\d\d|1/n|where 1 is right", "", template)
         assert not re.findall(r"\d", typed)
-    facts = call(key, "facts")
-    for legend in (artifact.table_legend(facts), artifact.figure_legend(facts)):
-        assert legend.caption.endswith(".")
-        assert not re.search(r"[{}]|nan|inf\b|\.\.|  ", legend.caption), legend.caption
-        assert not legend.title.endswith(".")
+    words = artifact.words(call(key, "facts"), english)
+    for text in (words.caption, words.both, words.alt):
+        assert text.endswith(".")
+        assert not re.search(r"[{}]|nan|inf\b|\.\.|  ", text), text
+    assert not words.title.endswith(".")
+    assert words.alt.startswith(words.title)
 
 
 @pytest.mark.parametrize("key", TABLES)
@@ -196,10 +199,10 @@ def test_artifact__same_bytes_each_time_in_every_format(key, tmp_path):
     for folder in (tmp_path / "a", tmp_path / "b"):
         if key in TABLES:
             outputs = [folder / f"table.{suffix}" for suffix in TABLE_SUFFIXES]
-            make_table(module, *arguments(key), outputs)
+            make.make_table(module, *arguments(key), outputs)
         if key in FIGURES:
             outputs = [folder / f"figure.{suffix}" for suffix in FIGURE_SUFFIXES]
-            make_figure(module, *arguments(key), outputs)
+            make.make_figure(module, *arguments(key), outputs)
     files = sorted(path.name for path in (tmp_path / "a").iterdir())
     assert files
     for name in files:
@@ -231,12 +234,12 @@ def test_artifact__hostile_labels_do_no_harm(key, tmp_path):
     module = import_module(MODULES[key])
     if key in TABLES:
         outputs = [tmp_path / f"table.{suffix}" for suffix in TABLE_SUFFIXES]
-        make_table(module, *arguments(key, renamed), outputs)
+        make.make_table(module, *arguments(key, renamed), outputs)
         assert "<b>" not in (tmp_path / "table.html").read_text()
         assert "<b>" not in (tmp_path / "table.md").read_text()
         assert "\\frac" not in (tmp_path / "table.tex").read_text()
     if key in FIGURES:
-        make_figure(module, *arguments(key, renamed), [tmp_path / "figure.svg"])
+        make.make_figure(module, *arguments(key, renamed), [tmp_path / "figure.svg"])
         assert "<b>" not in (tmp_path / "figure.svg").read_text()
 
 
@@ -315,7 +318,7 @@ def test_artifact__other_configurations(key, change, tmp_path):
     module = import_module(MODULES[key])
     gpu = {"gpu": "h100_sxm", "shown_gpus": ["h100_sxm"]} if change is one_gpu else {}
     if key in TABLES:
-        make_table(module, *arguments(key, change, **gpu), [tmp_path / "table.md"])
+        make.make_table(module, *arguments(key, change, **gpu), [tmp_path / "table.md"])
         assert "nan" not in (tmp_path / "table.md").read_text().lower()
     if key in FIGURES:
-        make_figure(module, *arguments(key, change, **gpu), [tmp_path / "figure.svg"])
+        make.make_figure(module, *arguments(key, change, **gpu), [tmp_path / "figure.svg"])

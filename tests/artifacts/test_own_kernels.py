@@ -24,6 +24,7 @@ from pipeline.hardware.sheet import load_sheets
 from pipeline.render.figure import WIDTH_INCHES
 from pipeline.timing.predict import predict
 from pipeline.user_file import load
+from pipeline.words import english
 
 ROOT = Path(__file__).parents[2]
 SIZES = (32, 64, 96, 128, 160)
@@ -68,7 +69,7 @@ def facts(gpu="rtx_a6000", **changes):
 
 
 def caption(**changes):
-    return own_kernels.ARTIFACT.table_legend(facts(**changes)).caption
+    return own_kernels.ARTIFACT.words(facts(**changes), english).caption
 
 
 def without_room():

@@ -33,6 +33,7 @@ OWN = {
 LAUNCHED = {"launch": "graphs", "prefetch": False}
 # Small tiles take small sizes; the whole workflow then takes seconds.
 SMALL = {
+    "language": "both",
     "gpus": ["rtx_a6000", "h100_sxm"],
     "kernels": {
         "k01_naive": {},

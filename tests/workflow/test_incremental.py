@@ -9,7 +9,7 @@ import pytest
 
 from pipeline.artifacts.catalog import CATALOG
 from pipeline.artifacts.catalog import OWN as ARTIFACTS_OF_OWN
-from pipeline.config.artifact_plan import ids, needs
+from pipeline.config.artifact_plan import ids, needs, of_kinds
 from pipeline.vocab.decode_spans import INSTRUCTIONS
 from tests.workflow.scratch import OWN as OWN_ENTRY
 from tests.workflow.scratch import SMALL
@@ -19,6 +19,8 @@ pytestmark = pytest.mark.workflow
 KERNELS = list(SMALL["kernels"])
 OWN = list(SMALL["own_kernels"])
 TIMELINES = (*SMALL["decode"]["executions"], INSTRUCTIONS)
+# Rule -> kinds of the artifacts that it makes.
+RULES_OF_KINDS = {"artifact": ("table", "figure"), "table": ("table",), "figure": ("figure",)}
 # Stages that count kernels of the ladder by themselves, as they were measured or with other tiles.
 MODELLED = (
     "counters_measured",
@@ -77,12 +79,12 @@ READ_BY = {
 def artifacts():
     """Every job that makes an artifact: its name in a plan, and the stores that it needs."""
     for lecture in (*(f"lecture{number}" for number in CATALOG), "own"):
-        for kind in ("table", "figure"):
-            for artifact in ids(kind, lecture):
+        for rule, kinds in RULES_OF_KINDS.items():
+            for artifact in set(of_kinds(*kinds)) & {*ids(kinds[0], lecture)}:
                 stores = needs(lecture, artifact).values()
                 names = (store.removeprefix("results/").removesuffix(".zarr") for store in stores)
                 stages = {name.replace("/", "_") for name in names}
-                yield f"{kind} {lecture} {artifact}", stages
+                yield f"{rule} {lecture} {artifact}", stages
 
 
 def behind(*stages):
@@ -109,8 +111,11 @@ def compiled():
     return {f"compiled_kernel {kernel}" for kernel in KERNELS}
 
 
-def of(artifact, *kinds):
-    return {f"{kind} lecture10 {artifact}" for kind in kinds}
+def of(*shown):
+    """Jobs that make artifacts of lecture 10."""
+    return {
+        job for job, _ in artifacts() if job.split()[1:] in [["lecture10", one] for one in shown]
+    }
 
 
 def sharing(setting):
@@ -203,7 +208,7 @@ def test_clock__of_one_gpu_reruns_predictions_and_what_shows_them(built):
         planned = built.planned()
     assert planned == behind("gpus")
     assert "predictions" in planned
-    kept = ("simulate", "counts", "occupancy", "table lecture10 occupancy", "gpu_limits")
+    kept = ("simulate", "counts", "occupancy", "artifact lecture10 occupancy", "gpu_limits")
     assert not any(job.startswith(kept) for job in planned)
 
 
@@ -296,11 +301,11 @@ def test_timing__an_edit_reruns_what_predicts(built):
     ("name", "jobs"),
     [
         ("workflow/scripts/occupancy.py", behind("occupancy")),
-        ("workflow/scripts/table.py", {job for job, _ in artifacts() if job.startswith("table")}),
+        ("workflow/scripts/artifact.py", {job for job, _ in artifacts()}),
         ("pipeline/tensor_core/ldmatrix_results.py", behind("tensor_core_ldmatrix")),
-        ("pipeline/artifacts/lecture10/gpus.py", of("gpus", "table")),
-        ("pipeline/artifacts/lecture10/roofline.py", of("roofline", "figure")),
-        ("pipeline/artifacts/lecture10/bottlenecks.py", of("bottlenecks", "table", "figure")),
+        ("pipeline/artifacts/lecture10/gpus.py", of("gpus")),
+        ("pipeline/artifacts/lecture10/roofline.py", of("roofline")),
+        ("pipeline/artifacts/lecture10/bottlenecks.py", of("bottlenecks")),
     ],
 )
 def test_code__an_edit_reruns_its_users_alone(built, name, jobs):

@@ -26,6 +26,7 @@ PARAMETERS = {
     "kernel",
     "labels",
     "twin",
+    "words",
 }
 CONTROL_FLOW = (
     ast.If,
