@@ -75,7 +75,7 @@ def test_used__the_name_of_a_kernel_reaches_those_that_show_kernels(config, monk
 def test_used__the_name_of_an_execution_reaches_those_that_show_executions(config, monkeypatch):
     found = reached(config, monkeypatch, "7 kernels in a graph")
     assert {"timeline", "timeline_parts", "sensitivity"} <= found
-    assert not found & {"gpus", "kernels", "roofline", "waves"}
+    assert not found & {"gpus", "kernels", "roofline"}
 
 
 @pytest.mark.parametrize("language", ["en", "zh", "both"])

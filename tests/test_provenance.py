@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from pipeline import provenance
-from pipeline.provenance import code_digest, library_versions
+from pipeline.provenance import code_digest, library_versions, texts
 
 CHECKOUT = Path(__file__).resolve().parent.parent
 
@@ -164,3 +164,13 @@ def test_library_versions__are_the_installed_ones():
     assert versions["matplotlib"] == version("matplotlib")
     assert {"numpy", "numba", "xarray", "zarr"} < set(versions)
     assert list(versions) == sorted(versions)
+
+
+def test_texts__are_those_of_the_module_and_of_all_that_it_imports(tree):
+    (tree / "pipeline/area/deep.py").write_text('SAID = "one " "text"\nMORE = f"with {SAID}"\n')
+    (tree / "pipeline/apart.py").write_text('OTHER = "elsewhere"\n')
+    provenance._parse.cache_clear()
+    provenance._texts.cache_clear()
+    found = texts("pipeline.top", checkout=tree)
+    assert {"one text", "with "} <= found
+    assert "elsewhere" not in found
