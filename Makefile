@@ -9,11 +9,11 @@ RUN := $(VENV)/bin/python -m
 # For one run only: make all ARGS="--config counting='{seed: 7}'"
 ARGS ?=
 
-.PHONY: help all lecture10 lecture11 own test lint readme sass clean environment
+.PHONY: help all lecture10 lecture11 own test lint check-results readme sass clean environment
 
 help: ## list the targets
 	@echo "usage: make TARGET"
-	@awk -F ':.*## ' '/^[a-z0-9]+:.*## / { printf "  %-10s %s\n", $$1, $$2 }' Makefile
+	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  %-13s %s\n", $$1, $$2 }' Makefile
 
 all: environment ## build every result, table and figure under results/
 	$(RUN) snakemake all $(ARGS)
@@ -37,6 +37,9 @@ lint: environment ## check format, style, layers, types and the workflow
 	$(VENV)/bin/lint-imports
 	$(RUN) snakemake --lint
 	$(RUN) mypy
+
+check-results: environment ## hold every file under results/ against its digest
+	$(RUN) pipeline.check_results
 
 readme: environment ## write config/README.md anew from the models
 	$(RUN) pipeline.config

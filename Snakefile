@@ -18,7 +18,7 @@ sys.path.insert(0, workflow.basedir)
 places = filter(None, [workflow.basedir, os.getenv("PYTHONPATH")])
 os.environ.update(PYTHONPATH=os.pathsep.join(places))
 
-from pipeline import runlog
+from pipeline import manifest, runlog
 from pipeline.config import (
     artifact_plan,
     decode_parameters,
@@ -36,6 +36,7 @@ from pipeline.provenance import code_digest, library_versions
 from pipeline.vocab.decode_spans import INSTRUCTIONS
 
 STARTED = time.time()
+RESULTS = Path("results")
 
 # Mistakes end the run with their message alone; an exception would show lines of this file, which
 # the user did not write.
@@ -82,8 +83,20 @@ include: "workflow/rules/block_programs.smk"
 include: "workflow/rules/artifacts.smk"
 
 
+# What is about to be made has no digest until it is finished, however the run ends.
+onstart:
+    manifest.forget(RESULTS, map(manifest.Job.of, workflow.dag.needrun_jobs()))
+
+
+onsuccess:
+    manifest.enter(RESULTS, map(manifest.Job.of, workflow.dag.jobs))
+
+
 # The other jobs went on, so what went wrong stands far above.
 onerror:
+    unfinished = set(workflow.dag.needrun_jobs())
+    finished = (job for job in workflow.dag.jobs if job not in unfinished)
+    manifest.enter(RESULTS, map(manifest.Job.of, finished))
     print("", *runlog.mistakes("logs", STARTED), sep="\n", file=sys.stderr)
 
 

@@ -5,8 +5,10 @@ put its ``.snakemake_timestamp`` inside: its metadata is consolidated and its te
 the zarr specification knows. The same dataset gives the same bytes.
 
 A zarr folder that lost a chunk reads without an error, as zeros or NaN. So :func:`write` stores
-every chunk, also one that holds nothing but the fill value, with a checksum; then a chunk that is
-not there is a chunk that is missing, and :func:`read` and :func:`open_results` say so.
+every chunk, also one that holds nothing but the fill value; then a chunk that is not there is a
+chunk that is missing, and :func:`read` and :func:`open_results` say so. A chunk ends with its
+CRC-32C, which every reader of zarr verifies. The digests of all files, which :func:`read` verifies
+too, are listed in the store itself (:mod:`pipeline.file_digests`).
 """
 
 import os
@@ -21,15 +23,20 @@ from typing import Any
 import numpy as np
 import xarray as xr
 import zarr
-from zarr.codecs import ZstdCodec
+from zarr.codecs import Crc32cCodec, ZstdCodec
 from zarr.errors import ZarrUserWarning
 
+from pipeline import file_digests
 from pipeline.errors import DataError
 
 INTERMEDIATE = ("simulated",)
 """Folders below ``results/`` whose stores only feed other stages."""
 
-_COMPRESSOR = ZstdCodec(level=3, checksum=True)
+# The checksum of zstd is of the contents and leaves some bits of a chunk out; this one is of the
+# chunk's bytes.
+_CODECS = (ZstdCodec(level=3, checksum=False), Crc32cCodec())
+_METADATA = "zarr.json"
+_MOST_NAMED = 3
 _TEXT = np.dtypes.StringDType()
 _NUMBERS = ("b1", "i1", "i2", "i4", "i8", "u1", "u2", "u4", "u8", "f4", "f8")
 _BROKEN = (OSError, ValueError, KeyError, TypeError, RuntimeError)
@@ -86,6 +93,7 @@ def replace(new: Path, path: Path) -> None:
         If chunks are missing in ``new``.
     """
     _check_complete(new)
+    file_digests.write_list(new)
     if path.exists():
         path.rename(new.with_name("old"))
     new.rename(path)
@@ -97,14 +105,13 @@ def read(path: str | Path) -> xr.Dataset:
     Raises
     ------
     DataError
-        If there is no store at ``path``, or it lacks chunks, or a chunk cannot be decoded.
+        If there is no store at ``path``, or a file of it is missing or not as it was written.
     """
-    path = Path(path)
     dataset = open_lazily(path)
     try:
         return dataset.load().drop_encoding()
     except _BROKEN as error:
-        raise _broken(path, str(error)) from error
+        raise _broken(Path(path), str(error)) from error
 
 
 def open_results(folder: str | Path = "results") -> xr.DataTree:
@@ -112,8 +119,8 @@ def open_results(folder: str | Path = "results") -> xr.DataTree:
 
     ``results/predictions.zarr`` becomes the node ``predictions`` and ``results/decode/ledger.zarr``
     the node ``decode/ledger``. Coordinates are loaded, variables are read when they are used.
-    A damaged chunk shows only then, as an error of the decoder (``RuntimeError`` or ``ValueError``)
-    that names no store; :func:`read` of each store says which one it is.
+    A damaged chunk shows only then, as an error of the decoder (``ValueError``) that names no
+    store; ``make check-results`` says which one it is.
 
     Raises
     ------
@@ -121,7 +128,7 @@ def open_results(folder: str | Path = "results") -> xr.DataTree:
         If there is no store below ``folder``, or one of them is incomplete.
     """
     folder = Path(folder)
-    stores = {node: open_lazily(path) for node, path in sorted(_stores(folder).items())}
+    stores = {node: _open(path) for node, path in sorted(_stores(folder).items())}
     if not stores:
         raise DataError(
             f"{folder}: there is no result here; run `snakemake all` in the project folder first, "
@@ -142,20 +149,31 @@ def _stores(folder: Path) -> dict[str, Path]:
 
 
 def open_lazily(path: str | Path) -> xr.Dataset:
-    """Open a store, after a look at whether all of it is there.
+    """Open a store after a look at every file of it, which costs far less than to decode them.
 
     Coordinates are loaded, variables are read when they are used.
 
     Raises
     ------
     DataError
-        If there is no store at ``path``, or it lacks chunks.
+        If there is no store at ``path``, or a file of it is missing or not as it was written.
     """
     path = Path(path)
+    dataset = _open(path)
+    changed = file_digests.differences(path)
+    if changed:
+        raise _broken(path, "; ".join(changed[:_MOST_NAMED]))
+    return dataset
+
+
+def _open(path: Path) -> xr.Dataset:
+    """Open a store, after a look at its metadata and at whether all chunks are there."""
     if not path.exists():
         raise DataError(f"{path}: there is no store here; `snakemake {path}` makes it")
     try:
         _check_complete(path)
+        if file_digests.sha256(path / _METADATA) != file_digests.read_list(path)[_METADATA]:
+            raise _broken(path, f"{_METADATA} was changed")
         dataset = xr.open_zarr(path, consolidated=True)
         for coordinate in dataset.coords.values():
             coordinate.load()
@@ -218,7 +236,7 @@ def _encoding(path: Path, name: str, variable: xr.Variable) -> dict[str, Any]:
                 f"and label the dataset with pipeline.vocab.variable.annotate before writing"
             )
     _check_attributes(path, f"variable {name}", variable.attrs)
-    compressed: dict[str, Any] = {"compressors": [_COMPRESSOR]}
+    compressed: dict[str, Any] = {"compressors": _CODECS}
     if _is_text(variable):
         return compressed | {"dtype": _TEXT}
     if variable.dtype.str[1:] not in _NUMBERS:

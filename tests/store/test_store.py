@@ -306,6 +306,43 @@ def test_read__refuses_a_damaged_store(tmp_path, damage):
         store.read(tmp_path / "a.zarr")
 
 
+@pytest.mark.parametrize("name", ["t", "zeros", "label"])
+def test_open_zarr__notices_every_flipped_bit_of_a_chunk(tmp_path, name):
+    store.write(example(), tmp_path / "a.zarr")
+    chunk = next(p for p in (tmp_path / "a.zarr" / name / "c").rglob("*") if p.is_file())
+    whole = chunk.read_bytes()
+    variable = xr.open_zarr(tmp_path / "a.zarr", chunks=None)[name].variable
+    for bit in range(0, 8 * len(whole), 3):
+        damaged = bytearray(whole)
+        damaged[bit // 8] ^= 1 << bit % 8
+        chunk.write_bytes(damaged)
+        with pytest.raises(ValueError, match="Stored and computed checksum do not match"):
+            variable.copy().load()
+
+
+def change_a_word_of_the_metadata(path):
+    text = (path / "zarr.json").read_text()
+    (path / "zarr.json").write_text(text.replace("what t is", "what u is"))
+
+
+def swap_two_chunks(path):
+    chunks = [path / f"fma/c/{number}/0" for number in (0, 1)]
+    held = [chunk.read_bytes() for chunk in chunks]
+    for chunk, content in zip(chunks, reversed(held), strict=True):
+        chunk.write_bytes(content)
+
+
+@pytest.mark.parametrize("damage", [change_a_word_of_the_metadata, swap_two_chunks])
+def test_read__notices_what_zarr_cannot(tmp_path, damage):
+    store.write(example().chunk(kernel=1), tmp_path / "a.zarr")
+    xr.open_zarr(tmp_path / "a.zarr").load()
+    damage(tmp_path / "a.zarr")
+    xr.open_zarr(tmp_path / "a.zarr").load()
+    for function in (store.read, store.open_lazily):
+        with pytest.raises(DataError, match=r"a\.zarr: this is not a whole store \(.* was changed"):
+            function(tmp_path / "a.zarr")
+
+
 @pytest.mark.parametrize("name", ["a.txt", "a.zarr", "folder"])
 def test_read__nothing_that_is_no_store_is_to_be_deleted(tmp_path, name):
     if name == "folder":

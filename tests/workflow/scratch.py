@@ -159,11 +159,19 @@ class Scratch:
 
     def snakemake(self, *arguments):
         """Run Snakemake; gives exit code and everything that a terminal would show."""
+        return self.python("snakemake", *arguments)
+
+    def check_results(self):
+        """Hold the results against their digests."""
+        return self.python("pipeline.check_results")
+
+    def python(self, module, *arguments):
+        """Run a module as a program."""
         environment = {
             name: value for name, value in os.environ.items() if not name.startswith("PYTHON")
         }
         done = subprocess.run(
-            [sys.executable, "-m", "snakemake", *arguments],
+            [sys.executable, "-m", module, *arguments],
             cwd=self.folder,
             env=environment | {"HOME": str(self.home)},
             stdin=subprocess.DEVNULL,

@@ -1,6 +1,7 @@
 """A job that is killed leaves no half result, and a plain run afterwards makes it whole."""
 
 import hashlib
+import shutil
 
 import pytest
 
@@ -22,19 +23,44 @@ def contents(folder):
     }
 
 
+def names(scratch):
+    """What lies in the folder of results, beside the manifest."""
+    there = sorted(path.name for path in (scratch.folder / "results").iterdir())
+    return [name for name in there if name != "manifest.json"]
+
+
 def test_job__killed_while_writing_leaves_no_half_store(fresh, built):
     with fresh.edited("pipeline/store.py", BEFORE_THE_LAST_STEP, DIE):
         code, _ = fresh.snakemake(TARGET)
     assert code != 0
     assert not (fresh.folder / TARGET).exists()
-    left = [path.name for path in (fresh.folder / "results").iterdir()]
-    assert len(left) == 1
-    assert left[0].endswith(".partial")
+    assert fresh.check_results() == (0, "0 results as made.\n")
+    assert [name for name in names(fresh) if name.endswith(".partial")] == names(fresh)
 
     code, shown = fresh.snakemake(TARGET)
     assert code == 0, shown
-    assert [path.name for path in (fresh.folder / "results").iterdir()] == ["gpus.zarr"]
+    assert names(fresh) == ["gpus.zarr"]
+    assert fresh.check_results() == (0, "1 result as made.\n")
     assert contents(fresh.folder / TARGET) == contents(built.folder / TARGET)
+
+
+def test_check_results__names_what_was_damaged_and_a_run_makes_it_again(fresh):
+    assert fresh.snakemake(TARGET, "results/measured.zarr")[0] == 0
+    chunk = fresh.folder / TARGET / "sm_count/c/0"
+    before = contents(fresh.folder / TARGET)
+    chunk.unlink()
+    code, said = fresh.check_results()
+    assert code == 1
+    assert "1 result as made.\nDamaged:\n  results/gpus.zarr: sm_count/c/0 is missing\n" in said
+    # What reads it refuses it, and a later run does not take it for right.
+    code, shown = fresh.snakemake("results/gpu_limits.zarr", "results/validation.zarr")
+    assert code == 1
+    assert "results/gpus.zarr: this is not a whole store" in shown
+    assert fresh.check_results()[0] == 1
+    shutil.rmtree(fresh.folder / TARGET)
+    assert fresh.snakemake(TARGET)[0] == 0
+    assert contents(fresh.folder / TARGET) == before
+    assert fresh.check_results()[0] == 0
 
 
 def test_artifact__killed_while_writing_leaves_no_half_file(fresh):

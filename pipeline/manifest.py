@@ -1,0 +1,131 @@
+"""``results/manifest.json``: the digest of every result, and what made it.
+
+It holds at any time, also after a run that was killed: a run first takes out what it is about to
+make, and at its end enters what is finished. A result that was not made anew keeps the entry that
+it has, so what was changed afterwards shows.
+"""
+
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from pipeline.errors import DataError
+from pipeline.file_digests import LIST, files, sha256
+
+NAME = "manifest.json"
+
+Entries = dict[str, dict[str, Any]]
+"""Name of a job -> what made its outputs, and under ``outputs`` their digests by path."""
+
+_OUTPUTS = "outputs"
+_CODE = ("code", "versions")
+
+
+@dataclass(frozen=True)
+class Job:
+    """A rule with what it depends on, and what it makes.
+
+    Attributes
+    ----------
+    rule, wildcards
+        Which job of the workflow.
+    params
+        By name: settings, and digest and versions of the code.
+    outputs
+        Paths of files and folders.
+    """
+
+    rule: str
+    wildcards: Mapping[str, str]
+    params: Mapping[str, Any]
+    outputs: tuple[str, ...]
+
+    @classmethod
+    def of(cls, job: Any) -> "Job":
+        """Take it from a job as the workflow knows it."""
+        parts = (job.wildcards_dict, dict(job.params.items()), tuple(map(str, job.output)))
+        return cls(str(job.rule), *parts)
+
+    @property
+    def name(self) -> str:
+        """Rule, and what tells the job from others of the rule."""
+        return " ".join([self.rule, *(f"{key}={self.wildcards[key]}" for key in self.wildcards)])
+
+    def entry(self) -> dict[str, Any]:
+        """Say what made the outputs, and what they are, in plain values."""
+        settings = {key: value for key, value in self.params.items() if key not in _CODE}
+        code = {key: self.params[key] for key in _CODE if key in self.params}
+        outputs = {path: digest for each in self.outputs for path, digest in _digests(Path(each))}
+        return code | {"settings": settings, _OUTPUTS: outputs}
+
+
+def read(folder: Path) -> Entries:
+    """Read the manifest of ``folder``; without one there are no entries.
+
+    Raises
+    ------
+    DataError
+        If the manifest is damaged.
+    """
+    path = folder / NAME
+    if not path.exists():
+        return {}
+    try:
+        entries: Entries = json.loads(path.read_text(encoding="utf-8"))
+        outputs(entries)
+    except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
+        raise DataError(
+            f"{path}: this is no manifest ({error!r}); delete it: the next run that makes "
+            f"something writes it anew"
+        ) from error
+    return entries
+
+
+def outputs(entries: Entries) -> dict[str, str]:
+    """Digest of each output, by its path; of a store, that of the list of its files."""
+    return {path: digest for entry in entries.values() for path, digest in entry[_OUTPUTS].items()}
+
+
+def forget(folder: Path, jobs: Iterable[Job]) -> None:
+    """Take out what is about to be made."""
+    entries = _read_or_nothing(folder)
+    for job in jobs:
+        entries.pop(job.name, None)
+    _write(folder, entries)
+
+
+def enter(folder: Path, jobs: Iterable[Job]) -> None:
+    """Enter what is finished and has no entry; take out what is no longer there."""
+    entries = _read_or_nothing(folder)
+    for job in jobs:
+        if job.outputs and job.name not in entries:
+            entries[job.name] = job.entry()
+    for entry in entries.values():
+        there = {path: digest for path, digest in entry[_OUTPUTS].items() if Path(path).exists()}
+        entry[_OUTPUTS] = there
+    _write(folder, {name: entry for name, entry in entries.items() if entry[_OUTPUTS]})
+
+
+def _digests(output: Path) -> Iterable[tuple[str, str]]:
+    """Path and digest of an output; of each file of a folder that has no list."""
+    if output.is_dir() and not (output / LIST).exists():
+        return [(path.as_posix(), sha256(path)) for path in files(output).values()]
+    return [(output.as_posix(), sha256(output / LIST if output.is_dir() else output))]
+
+
+def _read_or_nothing(folder: Path) -> Entries:
+    """Begin anew where the manifest is damaged."""
+    try:
+        return read(folder)
+    except DataError:
+        return {}
+
+
+def _write(folder: Path, entries: Entries) -> None:
+    folder.mkdir(parents=True, exist_ok=True)
+    partial = folder / f".{NAME}.partial"
+    text = json.dumps(entries, indent=1, sort_keys=True, ensure_ascii=False, default=str)
+    partial.write_text(f"{text}\n", encoding="utf-8")
+    partial.replace(folder / NAME)
