@@ -1,0 +1,1 @@
+"""Statements about results that check themselves."""

@@ -1,0 +1,1 @@
+"""What lecture 10 says about its results."""

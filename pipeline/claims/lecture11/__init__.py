@@ -1,0 +1,1 @@
+"""What lecture 11 says about its results."""

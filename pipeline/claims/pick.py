@@ -1,0 +1,89 @@
+"""Take from a dataset what a claim is about, or say why the claim is not applicable."""
+
+from typing import Any
+
+import numpy as np
+import xarray as xr
+from numpy.typing import ArrayLike, NDArray
+
+from pipeline.claims.claim import NotApplicableError
+
+REASONS = {
+    "kernel": "The ladder has no {label}.",
+    "gpu": "The configuration has no GPU {label}.",
+    "n": "There are no results for n = {label}.",
+    "model": "The configuration has no model {label}.",
+    "execution": "The configuration has no execution {label}.",
+    "case": "The results have no launch {label}.",
+}
+OTHERWISE = "The results have no {label}."
+NOT_COUNTED = "{label} was not simulated at n = {n}."
+NOTHING = "The results hold no number for it."
+
+
+def pick(dataset: xr.Dataset, **labels: Any) -> xr.Dataset:
+    """Select by labels of dimensions.
+
+    Parameters
+    ----------
+    dataset
+        With those dimensions.
+    labels
+        Dimension -> label, or a list of labels.
+
+    Raises
+    ------
+    NotApplicableError
+        If a label is not there.
+    """
+    for dimension, wanted in labels.items():
+        known = set(dataset[dimension].to_numpy().tolist())
+        missing = [label for label in _listed(wanted) if label not in known]
+        if missing:
+            raise NotApplicableError(REASONS.get(dimension, OTHERWISE), label=missing[0])
+    return dataset.sel(labels)
+
+
+def present(dataset: xr.Dataset, dimension: str, labels: Any) -> xr.Dataset:
+    """Select those of several labels that are there; at least one must be."""
+    known = set(dataset[dimension].to_numpy().tolist())
+    found = [label for label in labels if label in known]
+    return dataset.sel({dimension: found}) if found else pick(dataset, **{dimension: labels[0]})
+
+
+def counted(counts: xr.Dataset, n: int, **labels: Any) -> xr.Dataset:
+    """Select kernels of ``counts`` at size ``n``, as :func:`pick`; all must have been simulated."""
+    chosen = pick(counts, n=n, **labels)
+    kernels, simulated = (np.atleast_1d(chosen[name]) for name in ("kernel", "simulated"))
+    if not simulated.all():
+        raise NotApplicableError(NOT_COUNTED, label=kernels[~simulated][0], n=n)
+    return chosen
+
+
+def some(values: ArrayLike) -> NDArray[np.float64]:
+    """Leave out what is NaN, in one row; something must be left."""
+    flat = np.asarray(values, dtype=np.float64).ravel()
+    kept = flat[~np.isnan(flat)]
+    if not kept.size:
+        raise NotApplicableError(NOTHING)
+    return kept
+
+
+def largest(values: ArrayLike) -> float:
+    """Largest number that is there."""
+    return float(some(values).max())
+
+
+def smallest(values: ArrayLike) -> float:
+    """Smallest number that is there."""
+    return float(some(values).min())
+
+
+def farthest(values: ArrayLike, wanted: float) -> float:
+    """Give the number that is farthest from the wanted one."""
+    kept = some(values)
+    return float(kept[np.abs(kept - wanted).argmax()])
+
+
+def _listed(labels: Any) -> list[Any]:
+    return list(labels) if isinstance(labels, list | tuple) else [labels]
