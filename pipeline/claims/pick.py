@@ -7,18 +7,19 @@ import xarray as xr
 from numpy.typing import ArrayLike, NDArray
 
 from pipeline.claims.claim import NotApplicableError
+from pipeline.words import message
 
 REASONS = {
-    "kernel": "The ladder has no {label}.",
-    "gpu": "The configuration has no GPU {label}.",
-    "n": "There are no results for n = {label}.",
-    "model": "The configuration has no model {label}.",
-    "execution": "The configuration has no execution {label}.",
-    "case": "The results have no launch {label}.",
+    "kernel": message("The ladder has no {label}."),
+    "gpu": message("The configuration has no GPU {label}."),
+    "n": message("There are no results for n = {label}."),
+    "model": message("The configuration has no model {label}."),
+    "execution": message("The configuration has no execution {label}."),
+    "case": message("The results have no launch {label}."),
 }
-OTHERWISE = "The results have no {label}."
-NOT_COUNTED = "{label} was not simulated at n = {n}."
-NOTHING = "The results hold no number for it."
+OTHERWISE = message("The results have no {label}.")
+NOT_COUNTED = message("{label} was not simulated at n = {n}.")
+NOTHING = message("The results hold no number for it.")
 
 
 def pick(dataset: xr.Dataset, **labels: Any) -> xr.Dataset:

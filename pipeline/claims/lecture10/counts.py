@@ -14,6 +14,7 @@ from pipeline.claims.claim import (
 )
 from pipeline.claims.pick import counted, farthest, largest, pick, present, smallest
 from pipeline.tensor_core.shapes import WARP
+from pipeline.words import message
 
 LECTURE = 10
 
@@ -38,8 +39,10 @@ def _fold(counts: xr.Dataset, n: int, counter: str, before: str, after: str) -> 
 @claim(
     LECTURE,
     ("counters",),
-    "Every kernel computes the right product: the largest error against float64 at any simulated "
-    "size is {error:.1e}.",
+    message(
+        "Every kernel computes the right product: the largest error against float64 at any "
+        "simulated size is {error:.1e}."
+    ),
 )
 def products_are_right(counts: xr.Dataset) -> Finding:
     """Compare the largest error with the bound of the lecture."""
@@ -50,7 +53,10 @@ def products_are_right(counts: xr.Dataset) -> Finding:
 @claim(
     LECTURE,
     ("counters", "missing_sync"),
-    "No kernel of the ladder has a data hazard: {hazards:.0f} reports over all kernels and sizes.",
+    message(
+        "No kernel of the ladder has a data hazard: {hazards:.0f} reports over all kernels and "
+        "sizes."
+    ),
 )
 def ladder_has_no_hazards(counts: xr.Dataset) -> Finding:
     """Sum the reports of all launches."""
@@ -60,8 +66,11 @@ def ladder_has_no_hazards(counts: xr.Dataset) -> Finding:
 @claim(
     LECTURE,
     ("counters", "per_fma"),
-    "However a kernel is written, its arithmetic is the same: between {least:.3f} and {most:.3f} "
-    "times n cubed multiply-adds at every size. What changes is how the numbers get there.",
+    message(
+        "However a kernel is written, its arithmetic is the same: between {least:.3f} and "
+        "{most:.3f} times n cubed multiply-adds at every size. What changes is how the numbers get "
+        "there."
+    ),
 )
 def multiply_adds_are_n_cubed(counts: xr.Dataset) -> Finding:
     """Compare multiply-adds with n cubed, wherever a kernel was simulated."""
@@ -72,8 +81,10 @@ def multiply_adds_are_n_cubed(counts: xr.Dataset) -> Finding:
 @claim(
     LECTURE,
     ("counters", "per_fma"),
-    "In the naive kernel the lanes of a warp stand below one another, so each step reads "
-    "{lines:.0f} lines of L1: one per row of A, and one of B for all.",
+    message(
+        "In the naive kernel the lanes of a warp stand below one another, so each step reads "
+        "{lines:.0f} lines of L1: one per row of A, and one of B for all."
+    ),
 )
 def naive_reads_a_line_per_lane(counts: xr.Dataset, small_n: int) -> Finding:
     """Count lines per step of a warp."""
@@ -84,8 +95,10 @@ def naive_reads_a_line_per_lane(counts: xr.Dataset, small_n: int) -> Finding:
 @claim(
     LECTURE,
     ("counters", "per_fma"),
-    "With neighbours in one row a step reads {lines:.0f} lines, {sectors:.0f} sectors in all: one "
-    "element of A for everybody, and a whole line of B.",
+    message(
+        "With neighbours in one row a step reads {lines:.0f} lines, {sectors:.0f} sectors in all: "
+        "one element of A for everybody, and a whole line of B."
+    ),
 )
 def coalesced_reads_two_lines(counts: xr.Dataset, small_n: int) -> Finding:
     """Count lines and sectors per step of a warp."""
@@ -101,9 +114,11 @@ def coalesced_reads_two_lines(counts: xr.Dataset, small_n: int) -> Finding:
 @claim(
     LECTURE,
     ("counters",),
-    "Coalescing changes which thread computes what, and nothing else: load instructions are "
-    "{instructions:.0f} to 1, but there are {lines:.1f} times fewer lines and {sectors:.1f} times "
-    "fewer sectors.",
+    message(
+        "Coalescing changes which thread computes what, and nothing else: load instructions are "
+        "{instructions:.0f} to 1, but there are {lines:.1f} times fewer lines and {sectors:.1f} "
+        "times fewer sectors."
+    ),
 )
 def coalescing_saves_lines(counts: xr.Dataset, small_n: int) -> Finding:
     """Compare the naive and the coalesced kernel."""
@@ -122,8 +137,10 @@ def coalescing_saves_lines(counts: xr.Dataset, small_n: int) -> Finding:
 @claim(
     LECTURE,
     ("counters",),
-    "Every element that a tile in shared memory holds is used by {fold:.0f} threads: the kernel "
-    "asks global memory {fold:.0f} times less often than the coalesced one.",
+    message(
+        "Every element that a tile in shared memory holds is used by {fold:.0f} threads: the "
+        "kernel asks global memory {fold:.0f} times less often than the coalesced one."
+    ),
 )
 def tiles_are_reused(counts: xr.Dataset, small_n: int) -> Finding:
     """Compare load instructions without and with tiles."""
@@ -144,22 +161,28 @@ def _reads(kernel: str, reads: float, statement: str, name: str) -> Claim:
 smem_reads_of_tiles = _reads(
     "k03_smem",
     2,
-    "With tiles alone, every multiply-add still reads shared memory {reads:.0f} times, one element "
-    "of A and one of B: the bottleneck has only moved.",
+    message(
+        "With tiles alone, every multiply-add still reads shared memory {reads:.0f} times, one "
+        "element of A and one of B: the bottleneck has only moved."
+    ),
     "smem_reads_of_tiles",
 )
 smem_reads_of_columns = _reads(
     "k04_blocktile_1d",
     9 / 8,
-    "A thread that computes a column of C uses each element of B for all of it and reads "
-    "{reads:.3f} times per multiply-add.",
+    message(
+        "A thread that computes a column of C uses each element of B for all of it and reads "
+        "{reads:.3f} times per multiply-add."
+    ),
     "smem_reads_of_columns",
 )
 smem_reads_of_squares = _reads(
     "k05_blocktile_2d",
     16 / 64,
-    "A thread that computes a square of C as outer products reads only {reads:.2f} times per "
-    "multiply-add.",
+    message(
+        "A thread that computes a square of C as outer products reads only {reads:.2f} times per "
+        "multiply-add."
+    ),
     "smem_reads_of_squares",
 )
 
@@ -167,8 +190,10 @@ smem_reads_of_squares = _reads(
 @claim(
     LECTURE,
     ("smem_reads",),
-    "The counted reads of shared memory are those that were published: {least:.3f} to {most:.3f} "
-    "times, over {claimed} kernels.",
+    message(
+        "The counted reads of shared memory are those that were published: {least:.3f} to "
+        "{most:.3f} times, over {claimed} kernels."
+    ),
 )
 def published_reads_are_met(counts: xr.Dataset, claimed_reads: xr.Dataset, small_n: int) -> Finding:
     """Compare counted with published reads per multiply-add."""
@@ -182,8 +207,10 @@ def published_reads_are_met(counts: xr.Dataset, claimed_reads: xr.Dataset, small
 @claim(
     LECTURE,
     ("counters",),
-    "A thread with a square of C stores {fold:.0f} times as many lines as one with a column: its "
-    "neighbours stand that far apart.",
+    message(
+        "A thread with a square of C stores {fold:.0f} times as many lines as one with a column: "
+        "its neighbours stand that far apart."
+    ),
 )
 def squares_scatter_stores(counts: xr.Dataset, small_n: int) -> Finding:
     """Compare lines of stores of C."""
@@ -194,9 +221,11 @@ def squares_scatter_stores(counts: xr.Dataset, small_n: int) -> Finding:
 @claim(
     LECTURE,
     ("counters", "smem_reads", "bank_conflicts"),
-    "Wide accesses save instructions, not work: {instructions:.0f} times fewer reads of shared "
-    "memory, but only {wavefronts:.0f} times fewer wavefronts, and these because A lies "
-    "transposed.",
+    message(
+        "Wide accesses save instructions, not work: {instructions:.0f} times fewer reads of shared "
+        "memory, but only {wavefronts:.0f} times fewer wavefronts, and these because A lies "
+        "transposed."
+    ),
 )
 def vectors_save_instructions(counts: xr.Dataset, small_n: int) -> Finding:
     """Compare shared loads and their wavefronts without and with vectors."""
@@ -212,8 +241,10 @@ def vectors_save_instructions(counts: xr.Dataset, small_n: int) -> Finding:
 @claim(
     LECTURE,
     ("counters", "per_fma"),
-    "From the naive to the vectorized kernel the ladder sheds warp instructions, {fold:.2f}-fold "
-    "at n = {n}; at least {share:.0%} of what is left multiplies.",
+    message(
+        "From the naive to the vectorized kernel the ladder sheds warp instructions, "
+        "{fold:.2f}-fold at n = {n}; at least {share:.0%} of what is left multiplies."
+    ),
 )
 def ladder_sheds_instructions(counts: xr.Dataset, small_n: int) -> Finding:
     """Compare all warp instructions, and the share of FFMA among those that are left."""
@@ -226,9 +257,11 @@ def ladder_sheds_instructions(counts: xr.Dataset, small_n: int) -> Finding:
 @claim(
     LECTURE,
     ("per_fma",),
-    "Counts of the main loop belong to the multiply-adds: between n = {small} and n = {second} "
-    "lines of global loads per multiply-add change by {change:.1%} at most, while lines of stores "
-    "fall to {fall:.2f}.",
+    message(
+        "Counts of the main loop belong to the multiply-adds: between n = {small} and n = {second} "
+        "lines of global loads per multiply-add change by {change:.1%} at most, while lines of "
+        "stores fall to {fall:.2f}."
+    ),
 )
 def main_loop_counts_stay(counts: xr.Dataset, small_n: int, second_n: int) -> Finding:
     """Compare counts per multiply-add at two sizes, over the kernels of the lecture."""
@@ -252,9 +285,11 @@ def main_loop_counts_stay(counts: xr.Dataset, small_n: int, second_n: int) -> Fi
 @claim(
     LECTURE,
     ("extrapolation",),
-    "The polynomial in n is exact: at a size that it has not seen it is off by {exact:.1%} at "
-    "most, over all kernels and counters, where scaling per multiply-add is off by up to "
-    "{scaled:.0%}.",
+    message(
+        "The polynomial in n is exact: at a size that it has not seen it is off by {exact:.1%} at "
+        "most, over all kernels and counters, where scaling per multiply-add is off by up to "
+        "{scaled:.0%}."
+    ),
 )
 def polynomial_is_exact(extrapolation: xr.Dataset) -> Finding:
     """Compare the errors of both methods at the held-out size."""
@@ -266,8 +301,10 @@ def polynomial_is_exact(extrapolation: xr.Dataset) -> Finding:
 @claim(
     LECTURE,
     ("extrapolation",),
-    "Scaling counts from n = {base} to n = {n} makes stores of C {ratio:.0f} times too large, for "
-    "they grow with n squared only.",
+    message(
+        "Scaling counts from n = {base} to n = {n} makes stores of C {ratio:.0f} times too large, "
+        "for they grow with n squared only."
+    ),
 )
 def scaling_inflates_stores(extrapolation: xr.Dataset, large_n: int) -> Finding:
     """Compare stores of C by both methods, in the first kernel of the ladder."""
@@ -289,8 +326,10 @@ def _without(hazards: xr.Dataset, counts: xr.Dataset, n: int, barrier: str) -> x
 @claim(
     LECTURE,
     ("missing_sync",),
-    "Without the first barrier warps read tiles that others still fill: {per_step:.0f} reports for "
-    "every step of every block, one per warp, {others:.0f} of them of another kind.",
+    message(
+        "Without the first barrier warps read tiles that others still fill: {per_step:.0f} reports "
+        "for every step of every block, one per warp, {others:.0f} of them of another kind."
+    ),
 )
 def first_barrier_guards_reads(hazards: xr.Dataset, counts: xr.Dataset, small_n: int) -> Finding:
     """Count reads after writes per step of a block."""
@@ -306,8 +345,10 @@ def first_barrier_guards_reads(hazards: xr.Dataset, counts: xr.Dataset, small_n:
 @claim(
     LECTURE,
     ("missing_sync",),
-    "Without the second barrier a warp overwrites tiles that others still read: {per_step:.0f} "
-    "report for every step of a block but its last, {others:.0f} of them of another kind.",
+    message(
+        "Without the second barrier a warp overwrites tiles that others still read: {per_step:.0f} "
+        "report for every step of a block but its last, {others:.0f} of them of another kind."
+    ),
 )
 def second_barrier_guards_writes(hazards: xr.Dataset, counts: xr.Dataset, small_n: int) -> Finding:
     """Count writes after reads per step of a block that another step follows."""
@@ -324,8 +365,10 @@ def second_barrier_guards_writes(hazards: xr.Dataset, counts: xr.Dataset, small_
 @claim(
     LECTURE,
     ("missing_sync",),
-    "Each barrier has its own use, and both together are enough: {with_both:.0f} reports with "
-    "both, at least {without:,.0f} with either left out.",
+    message(
+        "Each barrier has its own use, and both together are enough: {with_both:.0f} reports with "
+        "both, at least {without:,.0f} with either left out."
+    ),
 )
 def both_barriers_are_needed(hazards: xr.Dataset, small_n: int) -> Finding:
     """Compare reports with both barriers and with one."""

@@ -8,6 +8,7 @@ from pipeline.claims.claim import Claim, Finding, at_least, at_most, between, cl
 from pipeline.claims.pick import largest, pick, present, smallest
 from pipeline.tensor_core.shapes import WARP
 from pipeline.vocab.tile_order import ORDER
+from pipeline.words import message
 
 LECTURE = 10
 SHAPE = "m16n8k16"
@@ -23,8 +24,10 @@ def _ways(bank_patterns: xr.Dataset, pattern: str) -> float:
 @claim(
     LECTURE,
     ("bank_conflicts",),
-    "A wavefront brings {most:.0f} bytes, whatever the width of the access: wide loads of "
-    "neighbours save instructions, {instructions:.0f} for one, and no wavefronts.",
+    message(
+        "A wavefront brings {most:.0f} bytes, whatever the width of the access: wide loads of "
+        "neighbours save instructions, {instructions:.0f} for one, and no wavefronts."
+    ),
 )
 def wide_loads_save_no_wavefronts(bank_patterns: xr.Dataset) -> Finding:
     """Compare loads of neighbours of 32, 64 and 128 bits."""
@@ -44,8 +47,10 @@ def wide_loads_save_no_wavefronts(bank_patterns: xr.Dataset) -> Finding:
 @claim(
     LECTURE,
     ("bank_conflicts",),
-    "Lanes that stand {stride:.0f} words apart all meet in one bank and queue: {wavefronts:.0f} "
-    "wavefronts instead of one.",
+    message(
+        "Lanes that stand {stride:.0f} words apart all meet in one bank and queue: "
+        "{wavefronts:.0f} wavefronts instead of one."
+    ),
 )
 def stride_of_all_banks_is_worst(bank_patterns: xr.Dataset) -> Finding:
     """Find the most wavefronts over all strides, and where it is."""
@@ -64,8 +69,10 @@ def stride_of_all_banks_is_worst(bank_patterns: xr.Dataset) -> Finding:
 @claim(
     LECTURE,
     ("bank_conflicts",),
-    "An odd distance between lanes never conflicts: {odd:.0f} wavefront at most; an even one "
-    "always does, {even:.0f} at least. One word of padding turns one into the other.",
+    message(
+        "An odd distance between lanes never conflicts: {odd:.0f} wavefront at most; an even one "
+        "always does, {even:.0f} at least. One word of padding turns one into the other."
+    ),
 )
 def odd_strides_never_conflict(bank_patterns: xr.Dataset) -> Finding:
     """Compare odd and even strides."""
@@ -88,8 +95,10 @@ def _strides(bank_patterns: xr.Dataset) -> xr.Dataset:
 @claim(
     LECTURE,
     ("bank_conflicts",),
-    "When k05 reads its tiles, A conflicts {a:.0f}-way and B {b:.0f}-way; reading B in vectors "
-    "leaves {vectors:.0f}-way conflicts.",
+    message(
+        "When k05 reads its tiles, A conflicts {a:.0f}-way and B {b:.0f}-way; reading B in vectors "
+        "leaves {vectors:.0f}-way conflicts."
+    ),
 )
 def squares_conflict(bank_patterns: xr.Dataset) -> Finding:
     """Count conflicts of the reads of the kernel with squares in registers."""
@@ -106,8 +115,10 @@ def squares_conflict(bank_patterns: xr.Dataset) -> Finding:
 @claim(
     LECTURE,
     ("bank_conflicts",),
-    "k06 stores A transposed, so that it can be read in vectors, and pays with {write:.0f}-way "
-    "conflicts where it stores; reads of B still conflict {read:.0f}-way.",
+    message(
+        "k06 stores A transposed, so that it can be read in vectors, and pays with {write:.0f}-way "
+        "conflicts where it stores; reads of B still conflict {read:.0f}-way."
+    ),
 )
 def transposing_costs_at_the_store(bank_patterns: xr.Dataset) -> Finding:
     """Count conflicts of the vectorized kernel."""
@@ -122,8 +133,10 @@ def transposing_costs_at_the_store(bank_patterns: xr.Dataset) -> Finding:
 @claim(
     LECTURE,
     ("bank_conflicts",),
-    "Rearranging B moves its conflicts from the reads ({read:.0f}-way) to the rarer stores "
-    "({write:.0f}-way); padding B leaves the reads at {padded:.0f}-way.",
+    message(
+        "Rearranging B moves its conflicts from the reads ({read:.0f}-way) to the rarer stores "
+        "({write:.0f}-way); padding B leaves the reads at {padded:.0f}-way."
+    ),
 )
 def rearranging_helps_and_padding_does_not(bank_patterns: xr.Dataset) -> Finding:
     """Compare the two kernels that want to be rid of the conflicts of B."""
@@ -140,15 +153,17 @@ def rearranging_helps_and_padding_does_not(bank_patterns: xr.Dataset) -> Finding
 @claim(
     LECTURE,
     ("mma_fragments",),
-    "One {shape} does {multiply_adds:,.0f} multiply-adds. Its lanes hold {a:.0f} elements of A, "
-    "{b:.0f} of B and {c:.0f} sums each, and every element has exactly one owner.",
+    message(
+        "One {shape} does {multiply_adds:,.0f} multiply-adds. Its lanes hold {a:.0f} elements of "
+        "A, {b:.0f} of B and {c:.0f} sums each, and every element has exactly one owner."
+    ),
 )
 def every_element_has_one_owner(fragments: xr.Dataset) -> Finding:
     """Count the places that the lanes of one instruction hold."""
     one = pick(fragments, shape=SHAPE)
     held = dict(zip("abc", one["elements"].sel(operand=list("ABC")).to_numpy(), strict=True))
     sides = (one["coordinate"].max(("lane", "element")) + 1).sel(operand=["A", "C"]).to_numpy()
-    (rows, depth), (_, columns) = sides
+    (rows, depth), (_, columns) = sides.tolist()
     owners = [len(np.unique(_places(one, operand), axis=0)) for operand in "ABC"]
     wanted = [rows * depth, depth * columns, rows * columns]
     return Finding(
@@ -171,9 +186,11 @@ def _places(one: xr.Dataset, operand: str) -> np.ndarray:
 @claim(
     LECTURE,
     ("ldmatrix",),
-    "Rows of {row} halves start in the same banks, so one ldmatrix takes {plain:.0f} wavefronts; "
-    "an XOR swizzle spreads the same bytes and takes {swizzled:.0f}, with {extra:.0f} bytes "
-    "wasted.",
+    message(
+        "Rows of {row} halves start in the same banks, so one ldmatrix takes {plain:.0f} "
+        "wavefronts; an XOR swizzle spreads the same bytes and takes {swizzled:.0f}, with "
+        "{extra:.0f} bytes wasted."
+    ),
 )
 def swizzle_frees_ldmatrix(ldmatrix: xr.Dataset) -> Finding:
     """Compare plain and swizzled rows of the pictured width, at the worst place."""
@@ -193,8 +210,10 @@ def swizzle_frees_ldmatrix(ldmatrix: xr.Dataset) -> Finding:
 @claim(
     LECTURE,
     ("ldmatrix",),
-    "Padding frees ldmatrix of conflicts at every width ({padded:.0f} wavefronts) and wastes "
-    "memory; the swizzle of the lecture wastes none and frees {freed:.0f} of {widths} widths.",
+    message(
+        "Padding frees ldmatrix of conflicts at every width ({padded:.0f} wavefronts) and wastes "
+        "memory; the swizzle of the lecture wastes none and frees {freed:.0f} of {widths} widths."
+    ),
 )
 def padding_frees_every_width(ldmatrix: xr.Dataset) -> Finding:
     """Compare padded and swizzled rows over all widths."""
@@ -220,8 +239,10 @@ def _saved(tile_order: xr.Dataset, n: int) -> xr.DataArray:
 @claim(
     LECTURE,
     ("tile_order",),
-    "Blocks that run together share what they read, so their order counts: bands of tile rows save "
-    "{least:.0%} to {most:.0%} of the DRAM traffic of row-major order at n = {n:,}.",
+    message(
+        "Blocks that run together share what they read, so their order counts: bands of tile rows "
+        "save {least:.0%} to {most:.0%} of the DRAM traffic of row-major order at n = {n:,}."
+    ),
 )
 def bands_save_traffic(tile_order: xr.Dataset, shown_gpus: list[str]) -> Finding:
     """Compare the best bands with row-major order at the largest size."""
@@ -235,9 +256,11 @@ def bands_save_traffic(tile_order: xr.Dataset, shown_gpus: list[str]) -> Finding
 @claim(
     LECTURE,
     ("tile_order",),
-    "The larger the matrix, the more there is to save: on the {gpu_name} {small:.0%} at n = "
-    "{smallest:,} and {large:.0%} at n = {largest:,}, because a wave in row-major order becomes "
-    "one thin strip.",
+    message(
+        "The larger the matrix, the more there is to save: on the {gpu_name} {small:.0%} at n = "
+        "{smallest:,} and {large:.0%} at n = {largest:,}, because a wave in row-major order "
+        "becomes one thin strip."
+    ),
 )
 def bands_save_more_of_larger_matrices(tile_order: xr.Dataset, gpu: str) -> Finding:
     """Compare what bands save at the smallest and the largest size."""
@@ -253,8 +276,10 @@ def bands_save_more_of_larger_matrices(tile_order: xr.Dataset, gpu: str) -> Find
 @claim(
     LECTURE,
     ("tile_order",),
-    "What bands save, they save by being square: at n = {n:,} on the {gpu_name} a wave touches "
-    "{share:.0%} of the rows and columns of tiles that it touches in row-major order.",
+    message(
+        "What bands save, they save by being square: at n = {n:,} on the {gpu_name} a wave touches "
+        "{share:.0%} of the rows and columns of tiles that it touches in row-major order."
+    ),
 )
 def bands_touch_fewer_tiles(tile_order: xr.Dataset, gpu: str) -> Finding:
     """Compare rows and columns of tiles per wave."""
@@ -269,8 +294,10 @@ def bands_touch_fewer_tiles(tile_order: xr.Dataset, gpu: str) -> Finding:
 @claim(
     LECTURE,
     ("tile_order",),
-    "Hilbert's curve needs no height to be chosen and comes close: over all GPUs and sizes it "
-    "takes {least:.2f} to {most:.2f} times the traffic of the best band.",
+    message(
+        "Hilbert's curve needs no height to be chosen and comes close: over all GPUs and sizes it "
+        "takes {least:.2f} to {most:.2f} times the traffic of the best band."
+    ),
 )
 def hilbert_needs_no_choice(tile_order: xr.Dataset) -> Finding:
     """Compare Hilbert's curve with the best band."""

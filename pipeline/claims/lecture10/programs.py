@@ -6,6 +6,7 @@ from numpy.typing import NDArray
 
 from pipeline.claims.claim import Claim, Finding, at_least, at_most, between, claim, exactly, near
 from pipeline.claims.pick import counted, farthest, largest, pick, present, smallest, some
+from pipeline.words import message
 
 LECTURE = 10
 HAND_WRITTEN = "k10_warptiled"
@@ -14,8 +15,11 @@ HAND_WRITTEN = "k10_warptiled"
 @claim(
     LECTURE,
     ("tile_sweep",),
-    "Nobody who tuned by hand missed the model's optimum by much: the published warp tiles reach "
-    "{least:.1%} of the best rate of {tiles:,} that run, on the {cards} GPUs that have any.",
+    message(
+        "Nobody who tuned by hand missed the model's optimum by much: the published warp tiles "
+        "reach {least:.1%} of the best rate of {tiles:,} that run, on the {cards} GPUs that have "
+        "any."
+    ),
 )
 def published_warp_tiles_are_nearly_best(best_warp_tiles: xr.Dataset, large_n: int) -> Finding:
     """Compare the published tiles of warps with the best ones."""
@@ -29,8 +33,10 @@ def published_warp_tiles_are_nearly_best(best_warp_tiles: xr.Dataset, large_n: i
 @claim(
     LECTURE,
     ("tile_sweep",),
-    "Without a level of warps more can be had: on the {gpu_name} the best block tile is {gain:.2f} "
-    "times as fast, in the model, as the published one.",
+    message(
+        "Without a level of warps more can be had: on the {gpu_name} the best block tile is "
+        "{gain:.2f} times as fast, in the model, as the published one."
+    ),
 )
 def block_tiles_leave_something(best_tiles: xr.Dataset, gpu: str, large_n: int) -> Finding:
     """Compare the published tiles of blocks with the best ones."""
@@ -42,8 +48,10 @@ def block_tiles_leave_something(best_tiles: xr.Dataset, gpu: str, large_n: int) 
 @claim(
     LECTURE,
     ("tile_sweep",),
-    "Bigger tiles reuse more, until registers run out: the best tile of warps comes at most "
-    "{gap:.1%} above the best tile of blocks, on any of {gpus} GPUs.",
+    message(
+        "Bigger tiles reuse more, until registers run out: the best tile of warps comes at most "
+        "{gap:.1%} above the best tile of blocks, on any of {gpus} GPUs."
+    ),
 )
 def warps_and_blocks_meet(
     best_tiles: xr.Dataset, best_warp_tiles: xr.Dataset, large_n: int
@@ -60,8 +68,10 @@ def warps_and_blocks_meet(
 @claim(
     LECTURE,
     ("counters_measured",),
-    "The simulator counts what the profiler counts: wavefronts of shared loads agree within "
-    "{loads:.3%}, over {kernels} kernels.",
+    message(
+        "The simulator counts what the profiler counts: wavefronts of shared loads agree within "
+        "{loads:.3%}, over {kernels} kernels."
+    ),
 )
 def wavefronts_are_those_measured(counters_measured: xr.Dataset) -> Finding:
     """Compare wavefronts of shared loads with those that were profiled."""
@@ -72,8 +82,10 @@ def wavefronts_are_those_measured(counters_measured: xr.Dataset) -> Finding:
 @claim(
     LECTURE,
     ("counters_measured",),
-    "Sectors of global memory agree within {loads:.2%} for loads, with the matrix that the "
-    "profiled kernels read besides, and within {stores:.2%} for stores.",
+    message(
+        "Sectors of global memory agree within {loads:.2%} for loads, with the matrix that the "
+        "profiled kernels read besides, and within {stores:.2%} for stores."
+    ),
 )
 def sectors_are_those_measured(counters_measured: xr.Dataset) -> Finding:
     """Compare sectors of global memory with those that were profiled."""
@@ -88,8 +100,10 @@ def sectors_are_those_measured(counters_measured: xr.Dataset) -> Finding:
 @claim(
     LECTURE,
     ("counters_measured",),
-    "Shared stores take {least:.1%} to {most:.1%} more wavefronts than their addresses need: what "
-    "addresses do not say, the simulator does not know.",
+    message(
+        "Shared stores take {least:.1%} to {most:.1%} more wavefronts than their addresses need: "
+        "what addresses do not say, the simulator does not know."
+    ),
 )
 def stores_take_more_than_addresses(counters_measured: xr.Dataset) -> Finding:
     """Compare wavefronts of shared stores with those that were profiled."""
@@ -107,8 +121,10 @@ def _deviation(counters_measured: xr.Dataset, counter: str) -> NDArray[np.float6
 @claim(
     LECTURE,
     ("block_programs",),
-    "A product in blocks of Triton moves {bytes:.2f} times the bytes of the hand-written k10 at n "
-    "= {n} and says so in {accesses:.0f} loads and stores, {fold:.0f} times fewer.",
+    message(
+        "A product in blocks of Triton moves {bytes:.2f} times the bytes of the hand-written k10 "
+        "at n = {n} and says so in {accesses:.0f} loads and stores, {fold:.0f} times fewer."
+    ),
 )
 def triton_moves_the_same_bytes(
     block_programs: xr.Dataset, counts: xr.Dataset, second_n: int
@@ -131,8 +147,10 @@ def triton_moves_the_same_bytes(
 @claim(
     LECTURE,
     ("block_programs",),
-    "A softmax that keeps its row on the chip reads and writes every element once: {moved:.2f} "
-    "times the bytes of the array, both ways together.",
+    message(
+        "A softmax that keeps its row on the chip reads and writes every element once: {moved:.2f} "
+        "times the bytes of the array, both ways together."
+    ),
 )
 def fused_softmax_reads_once(block_programs: xr.Dataset) -> Finding:
     """Compare the bytes of the softmax with those of its array, at every size."""
@@ -144,8 +162,10 @@ def fused_softmax_reads_once(block_programs: xr.Dataset) -> Finding:
 @claim(
     LECTURE,
     ("block_programs",),
-    "Causal attention skips what is masked: at n = {n:,} it reads {share:.0%} of the bytes of full "
-    "attention, and the share falls towards a half as n grows.",
+    message(
+        "Causal attention skips what is masked: at n = {n:,} it reads {share:.0%} of the bytes of "
+        "full attention, and the share falls towards a half as n grows."
+    ),
 )
 def causal_attention_skips(block_programs: xr.Dataset) -> Finding:
     """Compare the reads of both attentions at the largest size."""
@@ -161,8 +181,10 @@ def causal_attention_skips(block_programs: xr.Dataset) -> Finding:
 @claim(
     LECTURE,
     ("block_programs",),
-    "Bytes of all {programs} programs are those counted by hand, from {least:.0%} to {most:.0%}, "
-    "and {hazards:.0f} times two programs stored different values to one element.",
+    message(
+        "Bytes of all {programs} programs are those counted by hand, from {least:.0%} to "
+        "{most:.0%}, and {hazards:.0f} times two programs stored different values to one element."
+    ),
 )
 def programs_move_what_was_counted(block_programs: xr.Dataset) -> Finding:
     """Compare bytes counted and expected, and count hazards."""
@@ -188,8 +210,10 @@ def _compiled(compiled_counts: xr.Dataset, kernel: str, arch: str) -> xr.Dataset
 @claim(
     LECTURE,
     ("compiled", "compiled_vs_python"),
-    "Where it can prove alignment, the compiler widens loads by itself: for {arch} each load of "
-    "shared memory of k05 brings {squares:.0f} words, though the source reads one at a time.",
+    message(
+        "Where it can prove alignment, the compiler widens loads by itself: for {arch} each load "
+        "of shared memory of k05 brings {squares:.0f} words, though the source reads one at a time."
+    ),
 )
 def compiler_widens_loads(compiled_counts: xr.Dataset) -> Finding:
     """Look at the words per shared load of the kernel with squares in registers."""
@@ -200,8 +224,10 @@ def compiler_widens_loads(compiled_counts: xr.Dataset) -> Finding:
 @claim(
     LECTURE,
     ("compiled", "compiled_vs_python"),
-    "The lecture counts no addresses and no loops. In the naive kernel that is a third of all "
-    "instructions: compiled for {arch} it issues {fold:.2f} times as many.",
+    message(
+        "The lecture counts no addresses and no loops. In the naive kernel that is a third of all "
+        "instructions: compiled for {arch} it issues {fold:.2f} times as many."
+    ),
 )
 def addresses_are_not_counted(compiled_counts: xr.Dataset, extrapolation: xr.Dataset) -> Finding:
     """Compare warp instructions of machine code with those of the Python kernel."""
@@ -214,8 +240,10 @@ def addresses_are_not_counted(compiled_counts: xr.Dataset, extrapolation: xr.Dat
 @claim(
     LECTURE,
     ("compiled", "occupancy"),
-    "The registers that the lecture assumes are close to those that the compiler needs: for {arch} "
-    "they differ by {off:.0f} at most, over {kernels} kernels.",
+    message(
+        "The registers that the lecture assumes are close to those that the compiler needs: for "
+        "{arch} they differ by {off:.0f} at most, over {kernels} kernels."
+    ),
 )
 def assumed_registers_are_close(compiled_counts: xr.Dataset) -> Finding:
     """Compare assumed registers with those of machine code."""
@@ -229,8 +257,11 @@ def assumed_registers_are_close(compiled_counts: xr.Dataset) -> Finding:
 @claim(
     LECTURE,
     ("compiled",),
-    "Compiled for {arch}, {naive:.0%} of the instructions of the naive kernel multiply, and "
-    "{tuned:.0%} of those of the vectorized one: the ladder is a way to spend instructions well.",
+    message(
+        "Compiled for {arch}, {naive:.0%} of the instructions of the naive kernel multiply, and "
+        "{tuned:.0%} of those of the vectorized one: the ladder is a way to spend instructions "
+        "well."
+    ),
 )
 def ladder_spends_instructions_on_multiplying(compiled_counts: xr.Dataset) -> Finding:
     """Compare the share of FFMA in machine code at the two ends of the lecture's ladder."""
@@ -250,8 +281,10 @@ def ladder_spends_instructions_on_multiplying(compiled_counts: xr.Dataset) -> Fi
 @claim(
     LECTURE,
     ("compiled_vs_python", "counters"),
-    "What the lecture counts by hand the machine code does: lines of global loads of {kernels} "
-    "kernels are {ratio:.4f} times those of their Python twins, at worst.",
+    message(
+        "What the lecture counts by hand the machine code does: lines of global loads of {kernels} "
+        "kernels are {ratio:.4f} times those of their Python twins, at worst."
+    ),
 )
 def machine_code_touches_the_same_lines(
     compiled_counts: xr.Dataset, extrapolation: xr.Dataset

@@ -18,6 +18,7 @@ from pipeline.claims.pick import largest, pick, present, smallest, some
 from pipeline.timing.compare import MODEL
 from pipeline.timing.resources import RESOURCES
 from pipeline.units import to_giga
+from pipeline.words import message
 
 LECTURE = 10
 GPU = "rtx_a6000"
@@ -28,24 +29,34 @@ SCALED, EXACT = "per_fma", "polynomial"
 
 PACE = {
     "l1": (
-        "On the {gpu_name}, lines of L1 set the pace of {kernel} {label}: {rate:,.0f} GFLOP/s, "
-        "{lead:.2f} times the time of any other resource."
+        message(
+            "On the {gpu_name}, lines of L1 set the pace of {kernel}: {rate:,.0f} GFLOP/s, "
+            "{lead:.2f} times the time of any other resource."
+        )
     ),
     "smem": (
-        "On the {gpu_name}, shared memory sets the pace of {kernel} {label}: {rate:,.0f} GFLOP/s, "
-        "{lead:.2f} times the time of any other resource."
+        message(
+            "On the {gpu_name}, shared memory sets the pace of {kernel}: {rate:,.0f} GFLOP/s, "
+            "{lead:.2f} times the time of any other resource."
+        )
     ),
     "issue": (
-        "On the {gpu_name}, issuing instructions sets the pace of {kernel} {label}: {rate:,.0f} "
-        "GFLOP/s, {lead:.2f} times the time of any other resource."
+        message(
+            "On the {gpu_name}, issuing instructions sets the pace of {kernel}: {rate:,.0f} "
+            "GFLOP/s, {lead:.2f} times the time of any other resource."
+        )
     ),
     "fma": (
-        "On the {gpu_name}, the multiply-adds themselves set the pace of {kernel} {label}: "
-        "{rate:,.0f} GFLOP/s, {lead:.2f} times the time of any other resource."
+        message(
+            "On the {gpu_name}, the multiply-adds themselves set the pace of {kernel}: {rate:,.0f} "
+            "GFLOP/s, {lead:.2f} times the time of any other resource."
+        )
     ),
     "tensor": (
-        "On the {gpu_name}, the tensor cores themselves set the pace of {kernel} {label}: "
-        "{rate:,.0f} GFLOP/s, {lead:.2f} times the time of any other resource."
+        message(
+            "On the {gpu_name}, the tensor cores themselves set the pace of {kernel}: {rate:,.0f} "
+            "GFLOP/s, {lead:.2f} times the time of any other resource."
+        )
     ),
 }
 
@@ -77,8 +88,7 @@ def _pace(kernel: str, resource: str, rate: float, gpu: str, method: str) -> Cla
             },
             {
                 "gpu_name": one["gpu_name"].item(),
-                "kernel": kernel[:3],
-                "label": one["kernel_label"].item(),
+                "kernel": f"{kernel[:3]} {one['kernel_label'].item()}",
             },
         )
 
@@ -106,9 +116,11 @@ PACES = tuple(
 @claim(
     LECTURE,
     ("bottlenecks",),
-    "Coalescing is the cheapest step of all: one line of code, and the model is {predicted:.1f} "
-    "times faster. On the card it brought {measured:.1f} times: waiting, which the model leaves "
-    "out, has become the larger part.",
+    message(
+        "Coalescing is the cheapest step of all: one line of code, and the model is "
+        "{predicted:.1f} times faster. On the card it brought {measured:.1f} times: waiting, which "
+        "the model leaves out, has become the larger part."
+    ),
 )
 def coalescing_pays_most(predictions: xr.Dataset, measured: xr.Dataset, large_n: int) -> Finding:
     """Compare the first two kernels, predicted and published."""
@@ -126,8 +138,10 @@ def coalescing_pays_most(predictions: xr.Dataset, measured: xr.Dataset, large_n:
 @claim(
     LECTURE,
     ("bottlenecks", "smem_reads"),
-    "Tiles in shared memory take the load off L1 and put it on shared memory: in the model the "
-    "rate becomes {gain:.2f} times that without them.",
+    message(
+        "Tiles in shared memory take the load off L1 and put it on shared memory: in the model the "
+        "rate becomes {gain:.2f} times that without them."
+    ),
 )
 def tiles_alone_gain_nothing(predictions: xr.Dataset, gpu: str, large_n: int) -> Finding:
     """Compare the kernel with tiles with the coalesced one."""
@@ -140,8 +154,10 @@ def tiles_alone_gain_nothing(predictions: xr.Dataset, gpu: str, large_n: int) ->
 @claim(
     LECTURE,
     ("bottlenecks", "smem_reads"),
-    "Reuse in registers is what lifts the bottleneck of shared memory: a column per thread gives "
-    "{column:.2f} times the rate, a square again {square:.2f} times.",
+    message(
+        "Reuse in registers is what lifts the bottleneck of shared memory: a column per thread "
+        "gives {column:.2f} times the rate, a square again {square:.2f} times."
+    ),
 )
 def registers_relieve_shared_memory(predictions: xr.Dataset, gpu: str, large_n: int) -> Finding:
     """Compare tiles, columns per thread and squares per thread."""
@@ -160,9 +176,11 @@ def registers_relieve_shared_memory(predictions: xr.Dataset, gpu: str, large_n: 
 @claim(
     LECTURE,
     ("across_gpus", "bottlenecks"),
-    "What is bound by L1 or shared memory grows with SMs times clock and knows nothing of DRAM: "
-    "between the GPUs shown, the rates of {kernels} kernels per SM and cycle differ by "
-    "{spread:.1%} at most.",
+    message(
+        "What is bound by L1 or shared memory grows with SMs times clock and knows nothing of "
+        "DRAM: between the GPUs shown, the rates of {kernels} kernels per SM and cycle differ by "
+        "{spread:.1%} at most."
+    ),
 )
 def rates_follow_sms_and_clock(
     predictions: xr.Dataset, gpus: xr.Dataset, shown_gpus: list[str], large_n: int
@@ -179,8 +197,10 @@ def rates_follow_sms_and_clock(
 @claim(
     LECTURE,
     ("gpus", "across_gpus"),
-    "The A100 has {lanes:.1f} times the FP32 lanes per SM of the RTX A6000 and {peak:.2f} times "
-    "its FP32 peak: there multiply-adds run out before shared memory does.",
+    message(
+        "The A100 has {lanes:.1f} times the FP32 lanes per SM of the RTX A6000 and {peak:.2f} "
+        "times its FP32 peak: there multiply-adds run out before shared memory does."
+    ),
 )
 def a100_has_half_the_lanes(gpus: xr.Dataset) -> Finding:
     """Compare lanes and peaks of two GPUs."""
@@ -194,8 +214,10 @@ def a100_has_half_the_lanes(gpus: xr.Dataset) -> Finding:
 @claim(
     LECTURE,
     ("gpus", "roofline"),
-    "To keep the FP32 units of the RTX A6000 busy, a kernel must do {balance:.0f} FLOP for every "
-    "byte of DRAM traffic.",
+    message(
+        "To keep the FP32 units of the RTX A6000 busy, a kernel must do {balance:.0f} FLOP for "
+        "every byte of DRAM traffic."
+    ),
 )
 def a6000_needs_fifty_flop_per_byte(gpus: xr.Dataset) -> Finding:
     """Divide the peak by the bandwidth."""
@@ -208,8 +230,10 @@ def a6000_needs_fifty_flop_per_byte(gpus: xr.Dataset) -> Finding:
 @claim(
     LECTURE,
     ("roofline", "bottlenecks"),
-    "DRAM holds nobody back: on the GPUs shown it takes {share:.0%} of the time of a kernel at "
-    "most. A roofline of DRAM alone sees none of the bottlenecks.",
+    message(
+        "DRAM holds nobody back: on the GPUs shown it takes {share:.0%} of the time of a kernel at "
+        "most. A roofline of DRAM alone sees none of the bottlenecks."
+    ),
 )
 def dram_binds_nothing(predictions: xr.Dataset, shown_gpus: list[str], large_n: int) -> Finding:
     """Compare the time of DRAM with the time of every kernel."""
@@ -220,8 +244,10 @@ def dram_binds_nothing(predictions: xr.Dataset, shown_gpus: list[str], large_n: 
 @claim(
     LECTURE,
     ("roofline",),
-    "A roofline of DRAM would let the naive kernel reach {roof:,.0f} GFLOP/s on the {gpu_name}, "
-    "{gap:.0f} times what it does reach: what holds it back is inside the SM.",
+    message(
+        "A roofline of DRAM would let the naive kernel reach {roof:,.0f} GFLOP/s on the "
+        "{gpu_name}, {gap:.0f} times what it does reach: what holds it back is inside the SM."
+    ),
 )
 def naive_is_far_below_its_roof(
     predictions: xr.Dataset, gpus: xr.Dataset, gpu: str, large_n: int
@@ -240,8 +266,10 @@ def naive_is_far_below_its_roof(
 @claim(
     LECTURE,
     ("bottlenecks", "mma_fragments"),
-    "Tensor cores change the scale: {gain:.1f} times the rate of the best kernel without them on "
-    "the {gpu_name}.",
+    message(
+        "Tensor cores change the scale: {gain:.1f} times the rate of the best kernel without them "
+        "on the {gpu_name}."
+    ),
 )
 def tensor_cores_change_the_scale(predictions: xr.Dataset, gpu: str, large_n: int) -> Finding:
     """Compare the tensor-core kernel with the fastest other one."""
@@ -257,8 +285,10 @@ def tensor_cores_change_the_scale(predictions: xr.Dataset, gpu: str, large_n: in
 @claim(
     LECTURE,
     ("occupancy",),
-    "On the RTX A6000 one block of {threads} threads is resident, {warps:.0f} of {all:.0f} warps: "
-    "a second one would need more threads than an SM has.",
+    message(
+        "On the RTX A6000 one block of {threads} threads is resident, {warps:.0f} of {all:.0f} "
+        "warps: a second one would need more threads than an SM has."
+    ),
 )
 def tiles_fill_two_thirds_of_an_sm(occupancy: xr.Dataset, gpus: xr.Dataset) -> Finding:
     """Look at the kernel with tiles in shared memory, as it was profiled."""
@@ -275,8 +305,10 @@ def tiles_fill_two_thirds_of_an_sm(occupancy: xr.Dataset, gpus: xr.Dataset) -> F
 @claim(
     LECTURE,
     ("occupancy", "bottlenecks"),
-    "Occupancy is not speed: from k03 to k10 it falls from {before:.0%} to {after:.0%} on the "
-    "{gpu_name}, while the predicted rate grows {gain:.1f}-fold.",
+    message(
+        "Occupancy is not speed: from k03 to k10 it falls from {before:.0%} to {after:.0%} on the "
+        "{gpu_name}, while the predicted rate grows {gain:.1f}-fold."
+    ),
 )
 def occupancy_is_not_speed(
     occupancy: xr.Dataset, predictions: xr.Dataset, gpu: str, large_n: int
@@ -295,9 +327,11 @@ def occupancy_is_not_speed(
 @claim(
     LECTURE,
     ("occupancy",),
-    "A square of C per thread is paid for in registers: {registers:.0f} per thread leave room for "
-    "{blocks:.0f} blocks on an SM of the {gpu_name}, and registers alone are what keeps another "
-    "out.",
+    message(
+        "A square of C per thread is paid for in registers: {registers:.0f} per thread leave room "
+        "for {blocks:.0f} blocks on an SM of the {gpu_name}, and registers alone are what keeps "
+        "another out."
+    ),
 )
 def squares_are_paid_in_registers(occupancy: xr.Dataset, gpu: str) -> Finding:
     """Look at what limits the kernel with squares in registers."""
@@ -321,8 +355,10 @@ def _ratios(validation: xr.Dataset, kernel: str) -> NDArray[np.float64]:
 @claim(
     LECTURE,
     ("validation", "bottlenecks"),
-    "Where one resource is hopelessly overloaded the model is right: the naive kernel is predicted "
-    "at {least:.2f} to {most:.2f} times its published rates on {cards} GPUs.",
+    message(
+        "Where one resource is hopelessly overloaded the model is right: the naive kernel is "
+        "predicted at {least:.2f} to {most:.2f} times its published rates on {cards} GPUs."
+    ),
 )
 def naive_is_predicted_right(validation: xr.Dataset) -> Finding:
     """Compare predicted and published rates of the naive kernel."""
@@ -336,8 +372,10 @@ def naive_is_predicted_right(validation: xr.Dataset) -> Finding:
 @claim(
     LECTURE,
     ("validation", "bottlenecks"),
-    "On the RTX A6000 the coalesced kernel is overestimated most, {ratio:.2f} times, {lead:.2f} "
-    "times as far as any other: its warps wait, and the model lets nothing wait.",
+    message(
+        "On the RTX A6000 the coalesced kernel is overestimated most, {ratio:.2f} times, "
+        "{lead:.2f} times as far as any other: its warps wait, and the model lets nothing wait."
+    ),
 )
 def coalesced_is_overestimated_most(validation: xr.Dataset) -> Finding:
     """Compare the ratio of the coalesced kernel with that of all others."""
@@ -355,8 +393,10 @@ def coalesced_is_overestimated_most(validation: xr.Dataset) -> Finding:
 @claim(
     LECTURE,
     ("validation",),
-    "The model is better at order than at distance: over the GPUs the rank correlation with "
-    "published rates is at least {order:.2f}, while the mean error goes up to {error:.0%}.",
+    message(
+        "The model is better at order than at distance: over the GPUs the rank correlation with "
+        "published rates is at least {order:.2f}, while the mean error goes up to {error:.0%}."
+    ),
 )
 def model_orders_kernels(validation: xr.Dataset) -> Finding:
     """Compare rank correlation and mean error over the GPUs."""
@@ -372,8 +412,10 @@ def model_orders_kernels(validation: xr.Dataset) -> Finding:
 @claim(
     LECTURE,
     ("validation", "bottlenecks"),
-    "By hand one comes close to the library: on the RTX A6000 the published warp tiling reaches "
-    "{best:.0%} of cuBLAS, where the naive kernel reached {naive:.1%}.",
+    message(
+        "By hand one comes close to the library: on the RTX A6000 the published warp tiling "
+        "reaches {best:.0%} of cuBLAS, where the naive kernel reached {naive:.1%}."
+    ),
 )
 def ladder_comes_close_to_cublas(measured: xr.Dataset, large_n: int) -> Finding:
     """Compare published rates with that of the library."""
@@ -389,8 +431,10 @@ def ladder_comes_close_to_cublas(measured: xr.Dataset, large_n: int) -> Finding:
 @claim(
     LECTURE,
     ("across_gpus",),
-    "Every step that the lecture counts, but the one to tiles in shared memory, makes the ladder "
-    "faster on every GPU: at least {least:.2f} times, over {gpus} GPUs.",
+    message(
+        "Every step that the lecture counts, but the one to tiles in shared memory, makes the "
+        "ladder faster on every GPU: at least {least:.2f} times, over {gpus} GPUs."
+    ),
 )
 def each_step_is_faster_everywhere(predictions: xr.Dataset, large_n: int) -> Finding:
     """Find the least gain of a step over all GPUs."""

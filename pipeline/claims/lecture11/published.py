@@ -7,6 +7,7 @@ from pipeline.claims.claim import Claim, Finding, at_least, at_most, between, cl
 from pipeline.claims.lecture11.steps import B200, H100, LECTURE, MODEL
 from pipeline.claims.pick import largest, pick, smallest, some
 from pipeline.units import to_milliseconds
+from pipeline.words import message
 
 LECTURE_MODEL, INSTRUCTION = "lecture", "instruction"
 MEGAKERNEL = "Hazy megakernel"
@@ -29,9 +30,11 @@ def _predicted(row: xr.Dataset, model: str) -> float:
 @claim(
     LECTURE,
     ("decode_models", "timeline"),
-    "The lecture's model is optimistic: it lets the megakernel use {predicted:.0%} of the "
-    "bandwidth of the {gpu_name}, where {measured:.0%} were measured; it has no arithmetic and no "
-    "activations.",
+    message(
+        "The lecture's model is optimistic: it lets the megakernel use {predicted:.0%} of the "
+        "bandwidth of the {gpu_name}, where {measured:.0%} were measured; it has no arithmetic and "
+        "no activations."
+    ),
 )
 def lecture_model_is_optimistic(compared: xr.Dataset) -> Finding:
     """Compare predicted and measured share of the bandwidth on the H100."""
@@ -46,8 +49,10 @@ def lecture_model_is_optimistic(compared: xr.Dataset) -> Finding:
 @claim(
     LECTURE,
     ("decode_models", "timeline"),
-    "The megakernel keeps what was published for the {gpu_name}: a step in {predicted:.2f} ms, "
-    "below {measured:.2f} ms.",
+    message(
+        "The megakernel keeps what was published for the {gpu_name}: a step in {predicted:.2f} ms, "
+        "below {measured:.2f} ms."
+    ),
 )
 def megakernel_keeps_its_bound_on_h100(compared: xr.Dataset) -> Finding:
     """Compare the predicted step with the published bound on the H100."""
@@ -63,9 +68,11 @@ def megakernel_keeps_its_bound_on_h100(compared: xr.Dataset) -> Finding:
 @claim(
     LECTURE,
     ("decode_models", "timeline"),
-    "The more bandwidth, the more the model leaves out: on the {gpu_name} it predicts "
-    "{lecture:.2f} ms, {share:.0%} of the published bound; instruction by instruction it is "
-    "{instruction:.2f} ms.",
+    message(
+        "The more bandwidth, the more the model leaves out: on the {gpu_name} it predicts "
+        "{lecture:.2f} ms, {share:.0%} of the published bound; instruction by instruction it is "
+        "{instruction:.2f} ms."
+    ),
 )
 def b200_shows_what_is_left_out(compared: xr.Dataset) -> Finding:
     """Compare two models with the published bound on the B200."""
@@ -86,9 +93,11 @@ def b200_shows_what_is_left_out(compared: xr.Dataset) -> Finding:
 @claim(
     LECTURE,
     ("decode_models", "timeline"),
-    "Real engines are slower still: measured, the megakernel was {measured:.1f} times faster than "
-    "vLLM on the {gpu_name}; the lecture's kernels in a graph are beaten {predicted:.2f} times. "
-    "Sampling and scheduling on the CPU are in no model.",
+    message(
+        "Real engines are slower still: measured, the megakernel was {measured:.1f} times faster "
+        "than vLLM on the {gpu_name}; the lecture's kernels in a graph are beaten {predicted:.2f} "
+        "times. Sampling and scheduling on the CPU are in no model."
+    ),
 )
 def engines_are_slower_than_the_model(compared: xr.Dataset) -> Finding:
     """Compare measured and predicted speed-up over an engine on the H100."""
@@ -103,8 +112,11 @@ def engines_are_slower_than_the_model(compared: xr.Dataset) -> Finding:
 @claim(
     LECTURE,
     ("decode_models",),
-    "Engines that were measured use at most {measured:.0%} of the bandwidth; the lecture's kernels "
-    "in a graph would use {lecture:.0%}, and {instruction:.0%} instruction by instruction.",
+    message(
+        "Engines that were measured use at most {measured:.0%} of the bandwidth; the lecture's "
+        "kernels in a graph would use {lecture:.0%}, and {instruction:.0%} instruction by "
+        "instruction."
+    ),
 )
 def engines_use_half_of_the_bandwidth(compared: xr.Dataset) -> Finding:
     """Compare two models with the published share of the bandwidth of engines."""
@@ -123,8 +135,10 @@ def engines_use_half_of_the_bandwidth(compared: xr.Dataset) -> Finding:
 @claim(
     LECTURE,
     ("decode_models",),
-    "Ramp-up, waves and bytes in flight explain single kernels: over all published products of a "
-    "matrix and a vector the error falls from {lecture:.1%} to {instruction:.1%}.",
+    message(
+        "Ramp-up, waves and bytes in flight explain single kernels: over all published products of "
+        "a matrix and a vector the error falls from {lecture:.1%} to {instruction:.1%}."
+    ),
 )
 def instructions_explain_products(compared: xr.Dataset) -> Finding:
     """Compare the mean errors of two models over matrix-vector products."""
@@ -140,8 +154,10 @@ def instructions_explain_products(compared: xr.Dataset) -> Finding:
 @claim(
     LECTURE,
     ("decode_models",),
-    "Instruction by instruction, the {parts} published parts of the megakernel's step are met "
-    "within {worst:.0%}.",
+    message(
+        "Instruction by instruction, the {parts} published parts of the megakernel's step are met "
+        "within {worst:.0%}."
+    ),
 )
 def parts_of_the_megakernel_are_met(compared: xr.Dataset) -> Finding:
     """Compare the parts of the megakernel's step with what was published."""

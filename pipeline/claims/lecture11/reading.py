@@ -7,13 +7,16 @@ from pipeline.claims.claim import Claim, Finding, at_least, at_most, between, cl
 from pipeline.claims.lecture11.steps import B200, GRAPHS, H100, KERNELS7, LECTURE, MODEL, step
 from pipeline.claims.pick import largest, pick
 from pipeline.units import to_mega, to_microseconds, to_milliseconds
+from pipeline.words import message
 
 
 @claim(
     LECTURE,
     ("ideal",),
-    "At batch 1 every weight is used once, so reading is all there is to it: {model_name} cannot "
-    "take less than {ms:.2f} ms on the {gpu_name}, {rate:,.0f} steps a second.",
+    message(
+        "At batch 1 every weight is used once, so reading is all there is to it: {model_name} "
+        "cannot take less than {ms:.2f} ms on the {gpu_name}, {rate:,.0f} steps a second."
+    ),
 )
 def h100_could_read_in_under_a_millisecond(timeline: xr.Dataset) -> Finding:
     """Divide bytes by bandwidth, on the H100."""
@@ -23,8 +26,10 @@ def h100_could_read_in_under_a_millisecond(timeline: xr.Dataset) -> Finding:
 @claim(
     LECTURE,
     ("ideal",),
-    "With the faster memory of the {gpu_name} the same bytes take {ms:.2f} ms, {rate:,.0f} steps a "
-    "second.",
+    message(
+        "With the faster memory of the {gpu_name} the same bytes take {ms:.2f} ms, {rate:,.0f} "
+        "steps a second."
+    ),
 )
 def b200_could_read_in_a_third_of_a_millisecond(timeline: xr.Dataset) -> Finding:
     """Divide bytes by bandwidth, on the B200."""
@@ -43,8 +48,10 @@ def _ideal(timeline: xr.Dataset, gpu: str, ms: float, rate: float) -> Finding:
 @claim(
     LECTURE,
     ("ledger",),
-    "The largest piece of a layer is gate/up with {megabytes:.1f} MB; nothing in the whole step "
-    "takes a larger share than its {share:.0%}.",
+    message(
+        "The largest piece of a layer is gate/up with {megabytes:.1f} MB; nothing in the whole "
+        "step takes a larger share than its {share:.0%}."
+    ),
 )
 def gate_and_up_are_the_largest(ledger: xr.Dataset) -> Finding:
     """Compare gate/up with all other operations."""
@@ -62,8 +69,10 @@ def gate_and_up_are_the_largest(ledger: xr.Dataset) -> Finding:
 @claim(
     LECTURE,
     ("ledger",),
-    "The head, which projects on a large vocabulary, reads {megabytes:.0f} MB: {share:.1%} of all, "
-    "a fifth of the step in one operation.",
+    message(
+        "The head, which projects on a large vocabulary, reads {megabytes:.0f} MB: {share:.1%} of "
+        "all, a fifth of the step in one operation."
+    ),
 )
 def head_is_a_fifth(ledger: xr.Dataset) -> Finding:
     """Look at the head's bytes and share."""
@@ -79,8 +88,10 @@ def head_is_a_fifth(ledger: xr.Dataset) -> Finding:
 @claim(
     LECTURE,
     ("ledger",),
-    "With {context} tokens of context, keys and values are {share:.1%} of what is read: a step at "
-    "batch 1 reads weights.",
+    message(
+        "With {context} tokens of context, keys and values are {share:.1%} of what is read: a step "
+        "at batch 1 reads weights."
+    ),
 )
 def keys_and_values_hardly_count(ledger: xr.Dataset) -> Finding:
     """Look at the share of attention, the only operation that reads no weights."""
@@ -91,8 +102,10 @@ def keys_and_values_hardly_count(ledger: xr.Dataset) -> Finding:
 @claim(
     LECTURE,
     ("ledger",),
-    "The smaller the model, the more its head weighs: {small:.0%} in {small_name}, {large:.0%} in "
-    "{large_name}.",
+    message(
+        "The smaller the model, the more its head weighs: {small:.0%} in {small_name}, {large:.0%} "
+        "in {large_name}."
+    ),
 )
 def heads_weigh_most_in_small_models(ledger: xr.Dataset) -> Finding:
     """Compare the share of the head in the smallest and the largest model."""
@@ -109,8 +122,10 @@ def heads_weigh_most_in_small_models(ledger: xr.Dataset) -> Finding:
 @claim(
     LECTURE,
     ("ledger", "timeline"),
-    "Reading the {megabytes:.1f} MB of an O projection takes {read:.1f} µs on the {gpu_name}, and "
-    "launching an empty kernel {launch:.1f} µs: the work is no longer than the way to it.",
+    message(
+        "Reading the {megabytes:.1f} MB of an O projection takes {read:.1f} µs on the {gpu_name}, "
+        "and launching an empty kernel {launch:.1f} µs: the work is no longer than the way to it."
+    ),
 )
 def projection_is_as_short_as_a_launch(ledger: xr.Dataset, timeline: xr.Dataset) -> Finding:
     """Compare the time to read one projection with the time between two kernels."""
@@ -129,9 +144,11 @@ def projection_is_as_short_as_a_launch(ledger: xr.Dataset, timeline: xr.Dataset)
 @claim(
     LECTURE,
     ("timeline",),
-    "A model of a billion weights becomes {fine:.0f} kernels in the plainest way, {fused:.0f} when "
-    "small ones are fused into their neighbours, and {instructions:.0f} instructions in a "
-    "megakernel.",
+    message(
+        "A model of a billion weights becomes {fine:.0f} kernels in the plainest way, {fused:.0f} "
+        "when small ones are fused into their neighbours, and {instructions:.0f} instructions in a "
+        "megakernel."
+    ),
 )
 def step_is_a_hundred_pieces(timeline: xr.Dataset) -> Finding:
     """Count kernels and instructions of one step."""

@@ -20,6 +20,7 @@ from pipeline.claims.lecture11.steps import (
 )
 from pipeline.claims.pick import largest, pick, smallest
 from pipeline.units import to_microseconds, to_milliseconds
+from pipeline.words import message
 
 ORDER = (KERNELS12, KERNELS7, GRAPHS, NO_PREFETCH, PREFETCH)
 """Ways to run a step, as the lecture goes through them."""
@@ -46,47 +47,89 @@ def _takes(name: str, gpu: str, execution: str, ms: float, share: float, stateme
 
 
 plainest_way_wastes_half = _takes(
-    "plainest_way_wastes_half", H100, KERNELS12, 1.594, 0.46,
-    "The plainest way, {way}, takes {ms:.2f} ms on the {gpu_name}: {share:.0%} of the DRAM "
-    "bandwidth, less than half of what is there.",
-)  # fmt: skip
+    "plainest_way_wastes_half",
+    H100,
+    KERNELS12,
+    1.594,
+    0.46,
+    message(
+        "The plainest way, {way}, takes {ms:.2f} ms on the {gpu_name}: {share:.0%} of the DRAM "
+        "bandwidth, less than half of what is there."
+    ),
+)
 fusing_small_kernels_helps = _takes(
-    "fusing_small_kernels_helps", H100, KERNELS7, 1.266, 0.58,
-    "Fusing the small kernels into their neighbours ({way}) brings a step down to {ms:.2f} ms, "
-    "{share:.0%} of the bandwidth, {rate:,.0f} steps a second.",
-)  # fmt: skip
+    "fusing_small_kernels_helps",
+    H100,
+    KERNELS7,
+    1.266,
+    0.58,
+    message(
+        "Fusing the small kernels into their neighbours ({way}) brings a step down to {ms:.2f} ms, "
+        "{share:.0%} of the bandwidth, {rate:,.0f} steps a second."
+    ),
+)
 graphs_help_a_little = _takes(
-    "graphs_help_a_little", H100, GRAPHS, 1.175, 0.63,
-    "Launching them together ({way}) shortens the gaps and no more: {ms:.2f} ms, {share:.0%} of "
-    "the bandwidth.",
-)  # fmt: skip
+    "graphs_help_a_little",
+    H100,
+    GRAPHS,
+    1.175,
+    0.63,
+    message(
+        "Launching them together ({way}) shortens the gaps and no more: {ms:.2f} ms, {share:.0%} "
+        "of the bandwidth."
+    ),
+)
 megakernel_without_prefetch = _takes(
-    "megakernel_without_prefetch", H100, NO_PREFETCH, 0.943, 0.78,
-    "One kernel for the whole step has no gaps, but without reading ahead ({way}) it waits before "
-    "every instruction: {ms:.2f} ms, {share:.0%} of the bandwidth.",
-)  # fmt: skip
+    "megakernel_without_prefetch",
+    H100,
+    NO_PREFETCH,
+    0.943,
+    0.78,
+    message(
+        "One kernel for the whole step has no gaps, but without reading ahead ({way}) it waits "
+        "before every instruction: {ms:.2f} ms, {share:.0%} of the bandwidth."
+    ),
+)
 megakernel_reads_without_pause = _takes(
-    "megakernel_reads_without_pause", H100, PREFETCH, 0.8455, 0.87,
-    "Weights depend on nothing, so a megakernel reads them while it waits for its input: {ms:.3f} "
-    "ms on the {gpu_name}, {share:.0%} of the bandwidth.",
-)  # fmt: skip
+    "megakernel_reads_without_pause",
+    H100,
+    PREFETCH,
+    0.8455,
+    0.87,
+    message(
+        "Weights depend on nothing, so a megakernel reads them while it waits for its input: "
+        "{ms:.3f} ms on the {gpu_name}, {share:.0%} of the bandwidth."
+    ),
+)
 megakernel_on_b200 = _takes(
-    "megakernel_on_b200", B200, PREFETCH, 0.3733, 0.83,
-    "On the {gpu_name} the megakernel takes {ms:.3f} ms, {share:.0%} of the bandwidth.",
-)  # fmt: skip
+    "megakernel_on_b200",
+    B200,
+    PREFETCH,
+    0.3733,
+    0.83,
+    message("On the {gpu_name} the megakernel takes {ms:.3f} ms, {share:.0%} of the bandwidth."),
+)
 kernels_on_b200 = _takes(
-    "kernels_on_b200", B200, GRAPHS, 0.687, 0.45,
-    "Faster memory makes the gaps weigh more: on the {gpu_name} the same kernels ({way}) use only "
-    "{share:.0%} of the bandwidth, {ms:.3f} ms a step.",
-)  # fmt: skip
+    "kernels_on_b200",
+    B200,
+    GRAPHS,
+    0.687,
+    0.45,
+    message(
+        "Faster memory makes the gaps weigh more: on the {gpu_name} the same kernels ({way}) use "
+        "only {share:.0%} of the bandwidth, {ms:.3f} ms a step."
+    ),
+)
 
 
 @claim(
     LECTURE,
     ("timeline",),
-    "Each idea pays, in the order of the lecture: fewer kernels, a graph, one kernel, reading "
-    "ahead. The least of them makes a step {least:.2f} times faster on the {gpu_name}, all "
-    "together {whole:.2f} times.",
+    message(
+        "Each idea pays, in the order of the lecture: fewer kernels, a graph, one kernel, reading "
+        "ahead. The least of them makes a step {least:.2f} times faster on the {gpu_name}, all "
+        "together {whole:.2f} times."
+    ),
 )
 def each_idea_pays(timeline: xr.Dataset) -> Finding:
     """Compare every way to run a step with the one before."""
@@ -102,8 +145,11 @@ def each_idea_pays(timeline: xr.Dataset) -> Finding:
 @claim(
     LECTURE,
     ("timeline_parts",),
-    "Besides reading, a kernel of a step ({way}, {gpu_name}) costs {us:.1f} µs on average: launch, "
-    "ramp-up and last wave. A few microseconds a hundred times are the time that is missing.",
+    message(
+        "Besides reading, a kernel of a step ({way}, {gpu_name}) costs {us:.1f} µs on average: "
+        "launch, ramp-up and last wave. A few microseconds a hundred times are the time that is "
+        "missing."
+    ),
 )
 def a_kernel_costs_microseconds(timeline: xr.Dataset) -> Finding:
     """Divide what is not reading by the number of kernels."""
@@ -118,8 +164,10 @@ def a_kernel_costs_microseconds(timeline: xr.Dataset) -> Finding:
 @claim(
     LECTURE,
     ("timeline_parts",),
-    "A graph cannot do away with the gaps between kernels: on the {gpu_name} it leaves {share:.0%} "
-    "of the launch time of a stream.",
+    message(
+        "A graph cannot do away with the gaps between kernels: on the {gpu_name} it leaves "
+        "{share:.0%} of the launch time of a stream."
+    ),
 )
 def graphs_leave_gaps(timeline: xr.Dataset) -> Finding:
     """Compare launch gaps of the same kernels on a stream and in a graph."""
@@ -131,8 +179,11 @@ def graphs_leave_gaps(timeline: xr.Dataset) -> Finding:
 @claim(
     LECTURE,
     ("timeline_parts",),
-    "Launch gaps are the largest part of what is not reading, {launch:.0f} µs on the {gpu_name} "
-    "with {way}; small kernels that read next to nothing are the second, {small:.0f} µs.",
+    message(
+        "Launch gaps are the largest part of what is not reading, {launch:.0f} µs on the "
+        "{gpu_name} with {way}; small kernels that read next to nothing are the second, "
+        "{small:.0f} µs."
+    ),
 )
 def launches_and_small_kernels_waste_most(timeline: xr.Dataset) -> Finding:
     """Compare the parts of the plainest way to run a step."""
@@ -148,8 +199,10 @@ def launches_and_small_kernels_waste_most(timeline: xr.Dataset) -> Finding:
 @claim(
     LECTURE,
     ("timeline_parts",),
-    "What a megakernel still loses are stalls: {stall:.0f} µs of a step on the {gpu_name}, "
-    "{saved:.0%} less than without reading ahead.",
+    message(
+        "What a megakernel still loses are stalls: {stall:.0f} µs of a step on the {gpu_name}, "
+        "{saved:.0%} less than without reading ahead."
+    ),
 )
 def reading_ahead_hides_waiting(timeline: xr.Dataset) -> Finding:
     """Compare stalls with and without pages to read ahead into."""
@@ -167,8 +220,10 @@ def reading_ahead_hides_waiting(timeline: xr.Dataset) -> Finding:
 @claim(
     LECTURE,
     ("sensitivity",),
-    "The conclusion hangs on no single assumption: whichever is changed, the megakernel stays "
-    "{least:.2f} to {most:.2f} times faster than {way}.",
+    message(
+        "The conclusion hangs on no single assumption: whichever is changed, the megakernel stays "
+        "{least:.2f} to {most:.2f} times faster than {way}."
+    ),
 )
 def speedup_is_robust(sensitivity: xr.Dataset) -> Finding:
     """Find the least and the largest speed-up over all variants."""
@@ -183,8 +238,10 @@ def speedup_is_robust(sensitivity: xr.Dataset) -> Finding:
 @claim(
     LECTURE,
     ("sensitivity",),
-    "The megakernel uses {least:.0f} to {most:.0f} percentage points more of the DRAM bandwidth, "
-    "whichever assumption is changed.",
+    message(
+        "The megakernel uses {least:.0f} to {most:.0f} percentage points more of the DRAM "
+        "bandwidth, whichever assumption is changed."
+    ),
 )
 def bandwidth_gain_is_robust(sensitivity: xr.Dataset) -> Finding:
     """Find the least and the largest gain in bandwidth over all variants."""
@@ -206,8 +263,10 @@ def bandwidth_gain_is_robust(sensitivity: xr.Dataset) -> Finding:
 @claim(
     LECTURE,
     ("sensitivity",),
-    "Separate kernels pay for ramp-up and small kernels once each: twice the ramp-up makes a step "
-    "{kernels:.1%} longer, and that of the megakernel {megakernel:.1%}.",
+    message(
+        "Separate kernels pay for ramp-up and small kernels once each: twice the ramp-up makes a "
+        "step {kernels:.1%} longer, and that of the megakernel {megakernel:.1%}."
+    ),
 )
 def kernels_pay_for_every_start(sensitivity: xr.Dataset) -> Finding:
     """Compare how a longer ramp-up lengthens both ways to run a step."""
@@ -217,9 +276,11 @@ def kernels_pay_for_every_start(sensitivity: xr.Dataset) -> Finding:
 @claim(
     LECTURE,
     ("sensitivity",),
-    "When the gaps are gone, what remains is reading: a lower share of the bandwidth that can be "
-    "reached makes the megakernel's step {megakernel:.1%} longer, and that of the kernels "
-    "{kernels:.1%}.",
+    message(
+        "When the gaps are gone, what remains is reading: a lower share of the bandwidth that can "
+        "be reached makes the megakernel's step {megakernel:.1%} longer, and that of the kernels "
+        "{kernels:.1%}."
+    ),
 )
 def megakernel_depends_on_bandwidth(sensitivity: xr.Dataset) -> Finding:
     """Compare how a lower bandwidth lengthens both ways to run a step."""
@@ -241,9 +302,11 @@ def _lengthened(
 @claim(
     LECTURE,
     ("timeline", "timeline_parts"),
-    "The faster the hardware, the more its software's gaps show: the {b200} reads {bandwidth:.2f} "
-    "times as fast as the {h100}, and the gain of the megakernel grows from {before:.2f} to "
-    "{after:.2f}.",
+    message(
+        "The faster the hardware, the more its software's gaps show: the {b200} reads "
+        "{bandwidth:.2f} times as fast as the {h100}, and the gain of the megakernel grows from "
+        "{before:.2f} to {after:.2f}."
+    ),
 )
 def faster_memory_shows_gaps(timeline: xr.Dataset) -> Finding:
     """Compare the speed-up of the megakernel on two GPUs."""
@@ -265,8 +328,10 @@ def faster_memory_shows_gaps(timeline: xr.Dataset) -> Finding:
 @claim(
     LECTURE,
     ("timeline_sweep",),
-    "Over all {points:,} sets of assumptions per GPU the megakernel hardly ever loses: in "
-    "{losing:.2%} of them at most, and never by more than {loss:.0%}.",
+    message(
+        "Over all {points:,} sets of assumptions per GPU the megakernel hardly ever loses: in "
+        "{losing:.2%} of them at most, and never by more than {loss:.0%}."
+    ),
 )
 def megakernel_hardly_ever_loses(timeline_gain: xr.Dataset) -> Finding:
     """Find how often, and by how much, the swept megakernel is slower."""
@@ -282,8 +347,10 @@ def megakernel_hardly_ever_loses(timeline_gain: xr.Dataset) -> Finding:
 @claim(
     LECTURE,
     ("timeline_sweep",),
-    "In the middle of all assumptions the megakernel is ahead on each of {gpus} GPUs, from "
-    "{least:.2f} to {most:.2f} times, and most where memory is fastest ({fastest}).",
+    message(
+        "In the middle of all assumptions the megakernel is ahead on each of {gpus} GPUs, from "
+        "{least:.2f} to {most:.2f} times, and most where memory is fastest ({fastest})."
+    ),
 )
 def megakernel_wins_in_the_middle(timeline_gain: xr.Dataset, gpus: xr.Dataset) -> Finding:
     """Find the least and the largest gain in the middle of the swept space."""
