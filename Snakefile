@@ -19,8 +19,10 @@ places = filter(None, [workflow.basedir, os.getenv("PYTHONPATH")])
 os.environ.update(PYTHONPATH=os.pathsep.join(places))
 
 from pipeline import manifest, runlog
+from pipeline.claims import report
 from pipeline.config import (
     artifact_plan,
+    claim_plan,
     decode_parameters,
     load,
     messages,
@@ -81,6 +83,7 @@ include: "workflow/rules/megakernel.smk"
 include: "workflow/rules/sweeps.smk"
 include: "workflow/rules/block_programs.smk"
 include: "workflow/rules/artifacts.smk"
+include: "workflow/rules/claims.smk"
 
 
 # What is about to be made has no digest until it is finished, however the run ends.
@@ -90,6 +93,9 @@ onstart:
 
 onsuccess:
     manifest.enter(RESULTS, map(manifest.Job.of, workflow.dag.jobs))
+    # A run for other targets leaves the claims as they are, perhaps those of earlier results.
+    if "claims" in {job.rule.name for job in workflow.dag.jobs}:
+        print(report.told("results/claims.json", claim_plan.language(SETTINGS)))
 
 
 # The other jobs went on, so what went wrong stands far above.
@@ -128,6 +134,7 @@ rule all:
         rules.lecture10.input,
         rules.lecture11.input,
         rules.own.input,
+        rules.claims.output,
         rules.gpus.output,
         rules.gpu_limits.output,
         rules.measured.output,

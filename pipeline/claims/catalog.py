@@ -1,8 +1,47 @@
-"""Every claim, in the order of the lectures."""
+"""Every claim, in the order in which the lectures make them."""
 
 from pipeline.claims.claim import Claim
-from pipeline.claims.lecture10 import counts, memory, programs, rates
-from pipeline.claims.lecture11 import published, reading, timing, waves
+from pipeline.claims.lecture10 import (
+    banks,
+    block_programs,
+    compiled,
+    counts,
+    hardware,
+    profiled,
+    rates,
+    shared_memory,
+    tensor_cores,
+    tile_order,
+    tiles,
+    validation,
+)
+from pipeline.claims.lecture11 import (
+    assumptions,
+    parts,
+    published,
+    reading,
+    timeline,
+    waves,
+)
 
-MODULES = (counts, memory, rates, programs, reading, timing, waves, published)
+MODULES = (
+    hardware,
+    counts,
+    shared_memory,
+    banks,
+    rates,
+    validation,
+    tiles,
+    tile_order,
+    tensor_cores,
+    profiled,
+    block_programs,
+    compiled,
+    reading,
+    timeline,
+    parts,
+    waves,
+    assumptions,
+    published,
+)
 CLAIMS: tuple[Claim, ...] = tuple(one for module in MODULES for one in module.CLAIMS)

@@ -2,7 +2,7 @@
 
 A claim is made from a function that computes numbers and says between which bounds they must lie:
 
-    @claim(lecture=10, artifacts=("counters",), statement="... {ratio:.1f} times ...")
+    @claim(10, ("counters",), message("... {ratio:.1f} times ..."))
     def coalescing_saves_lines(counts, small_n):
         ...
         return Finding({"ratio": between(ratio, 16, 17)})
@@ -38,6 +38,7 @@ STORES = {
     "occupancy": "occupancy",
     "predictions": "predictions",
     "sensitivity": "decode/sensitivity",
+    "spans": "decode/spans",
     "tile_order": "tile_order",
     "timeline": "decode/timeline",
     "timeline_gain": "sweeps/timeline_gain",

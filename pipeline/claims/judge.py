@@ -9,6 +9,7 @@ import xarray as xr
 
 from pipeline.claims.claim import Claim, Finding, Measure, NotApplicableError
 from pipeline.claims.pick import NOTHING
+from pipeline.words import Say
 
 HOLDS, FAILS, NOT_APPLICABLE = "yes", "no", "not applicable"
 VERDICTS = (HOLDS, FAILS, NOT_APPLICABLE)
@@ -55,14 +56,26 @@ class Judged:
         """What was judged; nothing where the claim is not applicable."""
         return self.finding.measures if self.finding else {}
 
-    def sentence(self, template: str) -> str:
-        """Fill the statement, or a translation of it; dashes for numbers that there are not."""
-        return template.format_map(self.finding.words if self.finding else _Dashes())
+    def statement(self, say: Say) -> str:
+        """Give the statement in a language; dashes stand for numbers that there are not."""
+        template = say(self.claim.statement)
+        if self.finding is None:
+            return template.format_map(_Dashes())
+        return template.format(**_told(self.finding.words, say))
+
+    def why_not(self, say: Say) -> str:
+        """Say in a language why the claim is not applicable; nothing where it is."""
+        return say(self.reason).format(**_told(self.reason_facts, say)) if self.reason else ""
 
 
-class _Dashes(dict[str, Any]):
+class _Dashes(dict[str, _Unknown]):
     def __missing__(self, name: str) -> _Unknown:
         return _Unknown()
+
+
+def _told(facts: Mapping[str, Any], say: Say) -> dict[str, Any]:
+    """Give names in the language too."""
+    return {name: say(fact) if isinstance(fact, str) else fact for name, fact in facts.items()}
 
 
 def judge(

@@ -28,6 +28,7 @@ from pipeline.vocab.gpus import GPUS
 from pipeline.words import TRANSLATIONS, catalogue_file, digest
 
 PACKAGE = CHECKOUT / "pipeline"
+CLAIMS, REPORT = "pipeline.claims.catalog", "pipeline.claims.report"
 CONFIGURATION = "config/config.yaml"
 
 # How texts are marked in code and in templates.
@@ -68,11 +69,21 @@ def used(config: Config, lecture: str, artifact: str) -> dict[str, str]:
         As in :func:`pipeline.config.artifact_plan.module_name`.
     """
     module = artifact_plan.module_name(lecture, artifact)
-    written = texts(module)
-    # A module that takes a variable of names shows any of its values.
-    shown = [name for variable in written & set(NAMES) for name in NAMES[variable](config)]
-    words = {*written, *_fields(import_module(module)), *shown}
+    words = {*_written(config, module), *_fields(import_module(module))}
     return {language: digest(language, words) for language in artifact_plan.languages(config)}
+
+
+def used_by_claims(config: Config) -> dict[str, str]:
+    """Digest of the words of all claims, by language; they are written in every one."""
+    words = _written(config, CLAIMS, REPORT)
+    return {language: digest(language, words) for language in TRANSLATIONS}
+
+
+def _written(config: Config, *modules: str) -> set[str]:
+    """Texts in the code behind modules, and names that they show."""
+    found = texts(*modules)
+    # A module that takes a variable of names shows any of its values.
+    return found.union(*(NAMES[variable](config) for variable in found & set(NAMES)))
 
 
 def renewed(language: str, old: bytes) -> bytes:

@@ -1,4 +1,4 @@
-"""What is counted: lines, sectors, instructions, hazards, and how counts grow with n."""
+"""What is counted: products, lines, sectors, instructions, and how counts grow with n."""
 
 import xarray as xr
 
@@ -12,28 +12,20 @@ from pipeline.claims.claim import (
     exactly,
     near,
 )
+from pipeline.claims.lecture10.ladder import (
+    LECTURE,
+    fewer,
+    per_step,
+)
 from pipeline.claims.pick import counted, farthest, largest, pick, present, smallest
 from pipeline.tensor_core.shapes import WARP
 from pipeline.words import message
-
-LECTURE = 10
 
 STEPS = (
     "k01_naive", "k02_coalesced", "k03_smem", "k04_blocktile_1d", "k05_blocktile_2d",
     "k06_vectorized",
 )  # fmt: skip
 """Kernels that the lecture counts by hand."""
-
-
-def _per_step(one: xr.Dataset, counter: str) -> float:
-    """Events per FFMA instruction of a warp: one step of its dot products."""
-    return float(one[counter] / one["ffma_instr"])
-
-
-def _fold(counts: xr.Dataset, n: int, counter: str, before: str, after: str) -> float:
-    """How many times fewer events the second kernel has."""
-    both = counted(counts, n, kernel=[before, after])[counter]
-    return float(both.sel(kernel=before) / both.sel(kernel=after))
 
 
 @claim(
@@ -48,19 +40,6 @@ def products_are_right(counts: xr.Dataset) -> Finding:
     """Compare the largest error with the bound of the lecture."""
     errors = counts["max_abs_error"].where(counts["simulated"])
     return Finding({"error": at_most(largest(errors), 1e-3)})
-
-
-@claim(
-    LECTURE,
-    ("counters", "missing_sync"),
-    message(
-        "No kernel of the ladder has a data hazard: {hazards:.0f} reports over all kernels and "
-        "sizes."
-    ),
-)
-def ladder_has_no_hazards(counts: xr.Dataset) -> Finding:
-    """Sum the reports of all launches."""
-    return Finding({"hazards": exactly(float(counts["race_count"].sum()), 0)})
 
 
 @claim(
@@ -89,7 +68,7 @@ def multiply_adds_are_n_cubed(counts: xr.Dataset) -> Finding:
 def naive_reads_a_line_per_lane(counts: xr.Dataset, small_n: int) -> Finding:
     """Count lines per step of a warp."""
     one = counted(counts, small_n, kernel="k01_naive")
-    return Finding({"lines": exactly(_per_step(one, "gld_lines"), WARP + 1)})
+    return Finding({"lines": exactly(per_step(one, "gld_lines"), WARP + 1)})
 
 
 @claim(
@@ -105,8 +84,8 @@ def coalesced_reads_two_lines(counts: xr.Dataset, small_n: int) -> Finding:
     one = counted(counts, small_n, kernel="k02_coalesced")
     return Finding(
         {
-            "lines": exactly(_per_step(one, "gld_lines"), 2),
-            "sectors": exactly(_per_step(one, "gld_sectors"), 5),
+            "lines": exactly(per_step(one, "gld_lines"), 2),
+            "sectors": exactly(per_step(one, "gld_sectors"), 5),
         }
     )
 
@@ -123,7 +102,7 @@ def coalesced_reads_two_lines(counts: xr.Dataset, small_n: int) -> Finding:
 def coalescing_saves_lines(counts: xr.Dataset, small_n: int) -> Finding:
     """Compare the naive and the coalesced kernel."""
     folds = {
-        name: _fold(counts, small_n, counter, "k01_naive", "k02_coalesced")
+        name: fewer(counts, small_n, counter, "k01_naive", "k02_coalesced")
         for name, counter in (
             ("instructions", "gld_instr"),
             ("lines", "gld_lines"),
@@ -144,64 +123,8 @@ def coalescing_saves_lines(counts: xr.Dataset, small_n: int) -> Finding:
 )
 def tiles_are_reused(counts: xr.Dataset, small_n: int) -> Finding:
     """Compare load instructions without and with tiles."""
-    fold = _fold(counts, small_n, "gld_instr", "k02_coalesced", "k03_smem")
+    fold = fewer(counts, small_n, "gld_instr", "k02_coalesced", "k03_smem")
     return Finding({"fold": exactly(fold, 32)})
-
-
-def _reads(kernel: str, reads: float, statement: str, name: str) -> Claim:
-    """Claim how often a kernel reads shared memory per multiply-add."""
-
-    def check(counts: xr.Dataset, small_n: int) -> Finding:
-        one = counted(counts, small_n, kernel=kernel)
-        return Finding({"reads": exactly(_per_step(one, "lds_instr"), reads)})
-
-    return Claim(name, LECTURE, ("smem_reads", "per_fma"), statement, check)
-
-
-smem_reads_of_tiles = _reads(
-    "k03_smem",
-    2,
-    message(
-        "With tiles alone, every multiply-add still reads shared memory {reads:.0f} times, one "
-        "element of A and one of B: the bottleneck has only moved."
-    ),
-    "smem_reads_of_tiles",
-)
-smem_reads_of_columns = _reads(
-    "k04_blocktile_1d",
-    9 / 8,
-    message(
-        "A thread that computes a column of C uses each element of B for all of it and reads "
-        "{reads:.3f} times per multiply-add."
-    ),
-    "smem_reads_of_columns",
-)
-smem_reads_of_squares = _reads(
-    "k05_blocktile_2d",
-    16 / 64,
-    message(
-        "A thread that computes a square of C as outer products reads only {reads:.2f} times per "
-        "multiply-add."
-    ),
-    "smem_reads_of_squares",
-)
-
-
-@claim(
-    LECTURE,
-    ("smem_reads",),
-    message(
-        "The counted reads of shared memory are those that were published: {least:.3f} to "
-        "{most:.3f} times, over {claimed} kernels."
-    ),
-)
-def published_reads_are_met(counts: xr.Dataset, claimed_reads: xr.Dataset, small_n: int) -> Finding:
-    """Compare counted with published reads per multiply-add."""
-    kernels = claimed_reads["kernel"].to_numpy().tolist()
-    shown = counted(present(counts, "kernel", kernels), small_n)
-    ratio = shown["lds_instr"] / shown["ffma_instr"] / claimed_reads["reads_per_fma"]
-    measures = {"least": exactly(smallest(ratio), 1), "most": exactly(largest(ratio), 1)}
-    return Finding(measures, {"claimed": ratio.sizes["kernel"]})
 
 
 @claim(
@@ -214,28 +137,8 @@ def published_reads_are_met(counts: xr.Dataset, claimed_reads: xr.Dataset, small
 )
 def squares_scatter_stores(counts: xr.Dataset, small_n: int) -> Finding:
     """Compare lines of stores of C."""
-    fold = _fold(counts, small_n, "gst_lines", "k05_blocktile_2d", "k04_blocktile_1d")
+    fold = fewer(counts, small_n, "gst_lines", "k05_blocktile_2d", "k04_blocktile_1d")
     return Finding({"fold": exactly(fold, 8)})
-
-
-@claim(
-    LECTURE,
-    ("counters", "smem_reads", "bank_conflicts"),
-    message(
-        "Wide accesses save instructions, not work: {instructions:.0f} times fewer reads of shared "
-        "memory, but only {wavefronts:.0f} times fewer wavefronts, and these because A lies "
-        "transposed."
-    ),
-)
-def vectors_save_instructions(counts: xr.Dataset, small_n: int) -> Finding:
-    """Compare shared loads and their wavefronts without and with vectors."""
-    pair = ("k05_blocktile_2d", "k06_vectorized")
-    return Finding(
-        {
-            "instructions": exactly(_fold(counts, small_n, "lds_instr", *pair), 4),
-            "wavefronts": exactly(_fold(counts, small_n, "lds_wavefronts", *pair), 2),
-        }
-    )
 
 
 @claim(
@@ -249,7 +152,7 @@ def vectors_save_instructions(counts: xr.Dataset, small_n: int) -> Finding:
 def ladder_sheds_instructions(counts: xr.Dataset, small_n: int) -> Finding:
     """Compare all warp instructions, and the share of FFMA among those that are left."""
     last = counted(counts, small_n, kernel="k06_vectorized")
-    fold = _fold(counts, small_n, "warp_instr", "k01_naive", "k06_vectorized")
+    fold = fewer(counts, small_n, "warp_instr", "k01_naive", "k06_vectorized")
     share = float(last["ffma_instr"] / last["warp_instr"])
     return Finding({"fold": between(fold, 2.7, 2.9), "share": at_least(share, 0.9)}, {"n": small_n})
 
@@ -315,92 +218,16 @@ def scaling_inflates_stores(extrapolation: xr.Dataset, large_n: int) -> Finding:
     return Finding({"ratio": near(ratio, large_n / base, 1e-9)}, {"base": base, "n": large_n})
 
 
-def _without(hazards: xr.Dataset, counts: xr.Dataset, n: int, barrier: str) -> xr.Dataset:
-    """Hazards with a barrier left out; ``steps`` is how many times a block fills its tiles."""
-    kernel = counted(counts, n, kernel="k03_smem")
-    one = pick(hazards, variant=f"k03_smem_no_{barrier}_sync", n=n)
-    # Each step of a block has two barriers.
-    return one.assign(steps=kernel["barriers"] / 2, blocks=kernel["blocks"])
-
-
-@claim(
-    LECTURE,
-    ("missing_sync",),
-    message(
-        "Without the first barrier warps read tiles that others still fill: {per_step:.0f} reports "
-        "for every step of every block, one per warp, {others:.0f} of them of another kind."
-    ),
-)
-def first_barrier_guards_reads(hazards: xr.Dataset, counts: xr.Dataset, small_n: int) -> Finding:
-    """Count reads after writes per step of a block."""
-    one = _without(hazards, counts, small_n, "first")
-    return Finding(
-        {
-            "per_step": exactly(float(one["raw_races"] / one["steps"]), WARP),
-            "others": exactly(float(one["race_count"] - one["raw_races"]), 0),
-        }
-    )
-
-
-@claim(
-    LECTURE,
-    ("missing_sync",),
-    message(
-        "Without the second barrier a warp overwrites tiles that others still read: {per_step:.0f} "
-        "report for every step of a block but its last, {others:.0f} of them of another kind."
-    ),
-)
-def second_barrier_guards_writes(hazards: xr.Dataset, counts: xr.Dataset, small_n: int) -> Finding:
-    """Count writes after reads per step of a block that another step follows."""
-    one = _without(hazards, counts, small_n, "second")
-    followed = one["steps"] - one["blocks"]
-    return Finding(
-        {
-            "per_step": exactly(float(one["war_races"] / followed), 1),
-            "others": exactly(float(one["race_count"] - one["war_races"]), 0),
-        }
-    )
-
-
-@claim(
-    LECTURE,
-    ("missing_sync",),
-    message(
-        "Each barrier has its own use, and both together are enough: {with_both:.0f} reports with "
-        "both, at least {without:,.0f} with either left out."
-    ),
-)
-def both_barriers_are_needed(hazards: xr.Dataset, small_n: int) -> Finding:
-    """Compare reports with both barriers and with one."""
-    at_n = pick(hazards, n=small_n)["race_count"]
-    whole = at_n.sel(variant="k03_smem")
-    return Finding(
-        {
-            "with_both": exactly(float(whole), 0),
-            "without": at_least(smallest(at_n.drop_sel(variant="k03_smem")), 1),
-        }
-    )
-
-
-CLAIMS = (
+CLAIMS: tuple[Claim, ...] = (
     products_are_right,
-    ladder_has_no_hazards,
     multiply_adds_are_n_cubed,
     naive_reads_a_line_per_lane,
     coalesced_reads_two_lines,
     coalescing_saves_lines,
     tiles_are_reused,
-    smem_reads_of_tiles,
-    smem_reads_of_columns,
-    smem_reads_of_squares,
-    published_reads_are_met,
     squares_scatter_stores,
-    vectors_save_instructions,
     ladder_sheds_instructions,
     main_loop_counts_stay,
     polynomial_is_exact,
     scaling_inflates_stores,
-    first_barrier_guards_reads,
-    second_barrier_guards_writes,
-    both_barriers_are_needed,
 )
