@@ -9,6 +9,7 @@ import xarray as xr
 
 from pipeline.claims.claim import Claim, Finding, Measure, NotApplicableError
 from pipeline.claims.pick import NOTHING
+from pipeline.render.column import MISSING
 from pipeline.words import Say
 
 HOLDS, FAILS, NOT_APPLICABLE = "yes", "no", "not applicable"
@@ -19,7 +20,7 @@ class _Unknown:
     """Stands for a number that there is not, whatever its format."""
 
     def __format__(self, specification: str) -> str:
-        return "\N{EN DASH}"
+        return MISSING
 
 
 @dataclass(frozen=True)

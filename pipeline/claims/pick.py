@@ -20,6 +20,7 @@ REASONS = {
 OTHERWISE = message("The results have no {label}.")
 NOT_COUNTED = message("{label} was not simulated at n = {n}.")
 NOTHING = message("The results hold no number for it.")
+ALONE = message("There is nothing to compare {label} with.")
 
 
 def pick(dataset: xr.Dataset, **labels: Any) -> xr.Dataset:
@@ -30,7 +31,7 @@ def pick(dataset: xr.Dataset, **labels: Any) -> xr.Dataset:
     dataset
         With those dimensions.
     labels
-        Dimension -> label, or a list of labels.
+        Dimension -> label, or several labels.
 
     Raises
     ------
@@ -39,10 +40,13 @@ def pick(dataset: xr.Dataset, **labels: Any) -> xr.Dataset:
     """
     for dimension, wanted in labels.items():
         known = set(dataset[dimension].to_numpy().tolist())
-        missing = [label for label in _listed(wanted) if label not in known]
+        several = wanted if isinstance(wanted, list | tuple) else [wanted]
+        missing = [label for label in several if label not in known]
         if missing:
             raise NotApplicableError(REASONS.get(dimension, OTHERWISE), label=missing[0])
-    return dataset.sel(labels)
+    # A tuple would be one label of several levels.
+    chosen = {name: list(one) if isinstance(one, tuple) else one for name, one in labels.items()}
+    return dataset.sel(chosen)
 
 
 def present(dataset: xr.Dataset, dimension: str, labels: Any) -> xr.Dataset:
@@ -80,11 +84,16 @@ def smallest(values: ArrayLike) -> float:
     return float(some(values).min())
 
 
+def two_ends(labels: ArrayLike, sizes: ArrayLike) -> tuple[Any, Any]:
+    """Give the labels of the smallest and of the largest size; they must differ."""
+    named, order = np.asarray(labels), np.argsort(np.asarray(sizes), kind="stable")
+    first, last = named[order[0]], named[order[-1]]
+    if first == last:
+        raise NotApplicableError(ALONE, label=first)
+    return first, last
+
+
 def farthest(values: ArrayLike, wanted: float) -> float:
     """Give the number that is farthest from the wanted one."""
     kept = some(values)
     return float(kept[np.abs(kept - wanted).argmax()])
-
-
-def _listed(labels: Any) -> list[Any]:
-    return list(labels) if isinstance(labels, list | tuple) else [labels]

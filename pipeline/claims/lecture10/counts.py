@@ -94,9 +94,9 @@ def coalesced_reads_two_lines(counts: xr.Dataset, small_n: int) -> Finding:
     LECTURE,
     ("counters",),
     message(
-        "Coalescing changes which thread computes what, and nothing else: load instructions are "
-        "{instructions:.0f} to 1, but there are {lines:.1f} times fewer lines and {sectors:.1f} "
-        "times fewer sectors."
+        "Coalescing changes which thread computes what, and nothing else: load instructions stay "
+        "as many as they were ({instructions:.0f} times), but there are {lines:.1f} times fewer "
+        "lines and {sectors:.1f} times fewer sectors."
     ),
 )
 def coalescing_saves_lines(counts: xr.Dataset, small_n: int) -> Finding:

@@ -212,7 +212,7 @@ def naive_is_far_below_its_roof(
     slope = float(one["arithmetic_intensity"] * figures["dram_bandwidth"])
     roof = to_giga(min(slope, float(figures["peak_fp32_flops"])))
     return Finding(
-        {"gap": at_least(roof / float(one["gflops"]), 10)},
+        {"gap": between(roof / float(one["gflops"]), 20, 200)},
         {"roof": roof, "gpu_name": figures["gpu_name"].item()},
     )
 

@@ -6,7 +6,7 @@ from pipeline.claims.claim import Claim, Finding, at_least, at_most, claim
 from pipeline.claims.lecture10.ladder import (
     LECTURE,
 )
-from pipeline.claims.pick import largest, pick, smallest
+from pipeline.claims.pick import largest, pick, smallest, two_ends
 from pipeline.vocab.tile_order import ORDER
 from pipeline.words import message
 
@@ -46,11 +46,11 @@ def bands_save_traffic(tile_order: xr.Dataset, shown_gpus: list[str]) -> Finding
 def bands_save_more_of_larger_matrices(tile_order: xr.Dataset, gpu: str) -> Finding:
     """Compare what bands save at the smallest and the largest size."""
     one = pick(tile_order, gpu=gpu)
-    sizes = int(one["n"].min()), int(one["n"].max())
+    sizes = two_ends(one["n"], one["n"])
     small, large = (float(_saved(one, n)) for n in sizes)
     return Finding(
         {"small": at_most(small, 0.4), "large": at_least(large, small)},
-        {"smallest": sizes[0], "largest": sizes[1], "gpu_name": one["gpu_name"].item()},
+        {"smallest": int(sizes[0]), "largest": int(sizes[1]), "gpu_name": one["gpu_name"].item()},
     )
 
 

@@ -1,11 +1,10 @@
 """What a decode step reads, and how long reading it once takes."""
 
-import numpy as np
 import xarray as xr
 
 from pipeline.claims.claim import Claim, Finding, at_least, at_most, between, claim, exactly, near
 from pipeline.claims.lecture11.steps import B200, GRAPHS, H100, KERNELS7, LECTURE, MODEL, step
-from pipeline.claims.pick import largest, pick
+from pipeline.claims.pick import largest, pick, two_ends
 from pipeline.units import to_mega, to_microseconds, to_milliseconds
 from pipeline.words import message
 
@@ -110,8 +109,8 @@ def keys_and_values_hardly_count(ledger: xr.Dataset) -> Finding:
 def heads_weigh_most_in_small_models(ledger: xr.Dataset) -> Finding:
     """Compare the share of the head in the smallest and the largest model."""
     heads = pick(ledger, operation="lm_head")
-    sizes = ledger["parameters"].to_numpy()
-    small, large = (heads.isel(model=int(at)) for at in (np.argmin(sizes), np.argmax(sizes)))
+    ends = two_ends(ledger["model"], ledger["parameters"])
+    small, large = (heads.sel(model=model) for model in ends)
     shares = float(small["share"]), float(large["share"])
     return Finding(
         {"small": between(shares[0], 0.15, 0.5), "large": at_most(shares[1], shares[0] / 2)},
