@@ -9,6 +9,8 @@ import pytest
 
 from pipeline.artifacts.catalog import CATALOG
 from pipeline.artifacts.catalog import OWN as ARTIFACTS_OF_OWN
+from pipeline.claims.catalog import CLAIMS
+from pipeline.config import claim_plan
 from pipeline.config.artifact_plan import ids, needs, of_kinds
 from pipeline.vocab.decode_spans import INSTRUCTIONS
 from tests.workflow.scratch import OWN as OWN_ENTRY
@@ -87,6 +89,14 @@ def artifacts():
                 yield f"{rule} {lecture} {artifact}", stages
 
 
+def readers():
+    """Every job that no other stage reads: those of artifacts, and the claims."""
+    yield from artifacts()
+    stores = claim_plan.needs().values()
+    names = (store.removeprefix("results/").removesuffix(".zarr") for store in stores)
+    yield "claims", {name.replace("/", "_") for name in names}
+
+
 def behind(*stages):
     """What a plan holds when these stages run: the stages after them, and what shows any."""
     reached, waiting = set(), list(stages)
@@ -94,7 +104,7 @@ def behind(*stages):
         stage = waiting.pop()
         reached.add(stage)
         waiting += READ_BY.get(stage, set()) - reached
-    shown = {job for job, needed in artifacts() if needed & reached}
+    shown = {job for job, needed in readers() if needed & reached}
     return (reached - {"simulate", "own_simulate"}) | shown
 
 
@@ -119,13 +129,14 @@ def of(*shown):
 
 
 def sharing(setting):
-    """Jobs of artifacts that take one setting of the lecture."""
+    """Jobs of artifacts, and of claims, that take one setting of the lecture."""
     takers = {
         name
         for name, module in (CATALOG[10] | ARTIFACTS_OF_OWN).items()
         if setting in import_module(module).ARTIFACT.parameters
     }
-    return {job for job, _ in artifacts() if job.split()[-1] in takers}
+    takers |= {"claims" for one in CLAIMS if one.lecture == 10 and setting in one.parameters}
+    return {job for job, _ in readers() if job.split()[-1] in takers}
 
 
 def test_all__a_second_run_has_nothing_to_do(built):
@@ -304,6 +315,7 @@ def test_timing__an_edit_reruns_what_predicts(built):
         ("workflow/scripts/artifact.py", {job for job, _ in artifacts()}),
         ("pipeline/tensor_core/ldmatrix_results.py", behind("tensor_core_ldmatrix")),
         ("pipeline/artifacts/lecture10/gpus.py", of("gpus")),
+        ("pipeline/claims/lecture11/waves.py", {"claims"}),
         ("pipeline/artifacts/lecture10/roofline.py", of("roofline")),
         ("pipeline/artifacts/lecture10/bottlenecks.py", of("bottlenecks")),
     ],
@@ -421,7 +433,7 @@ def test_versions__are_in_every_rule(built):
         "pipeline/provenance.py", versions, "def version(name):\n    return '0'\n\n\n"
     ):
         planned = built.planned()
-    every_job = {job for job, _ in artifacts()} | counted(*KERNELS, *OWN)
+    every_job = {job for job, _ in readers()} | counted(*KERNELS, *OWN)
     every_job |= compiled()
     counted_once = ("counts", "own_counts", "block_programs", "compiled_counts")
     stores = ("gpus", "gpu_limits", "measured", "hazards", *counted_once, *MODELLED)

@@ -18,13 +18,15 @@ from pipeline.claims.lecture10.ladder import (
     published_gflops,
 )
 from pipeline.claims.pick import largest, smallest, some
-from pipeline.timing.compare import MODEL
 from pipeline.words import message
+
+ROOFLINE = "roofline"
+"""The model of the lecture, among those that are validated."""
 
 
 def _ratios(validation: xr.Dataset, kernel: str) -> NDArray[np.float64]:
     """Predicted over published rate of one kernel, on every GPU."""
-    ratios = validation["ratio"].sel({"model": MODEL})
+    ratios = validation["ratio"].sel({"model": ROOFLINE})
     return some(ratios.where(validation["kernel"] == kernel))
 
 
@@ -55,7 +57,7 @@ def naive_is_predicted_right(validation: xr.Dataset) -> Finding:
 )
 def coalesced_is_overestimated_most(validation: xr.Dataset) -> Finding:
     """Compare the ratio of the coalesced kernel with that of all others."""
-    ratios = validation["ratio"].sel({"model": MODEL}).where(validation["gpu"] == GPU)
+    ratios = validation["ratio"].sel({"model": ROOFLINE}).where(validation["gpu"] == GPU)
     is_it = validation["kernel"] == "k02_coalesced"
     ratio = largest(ratios.where(is_it))
     return Finding(
@@ -76,7 +78,7 @@ def coalesced_is_overestimated_most(validation: xr.Dataset) -> Finding:
 )
 def model_orders_kernels(validation: xr.Dataset) -> Finding:
     """Compare rank correlation and mean error over the GPUs."""
-    model = validation.sel({"model": MODEL})
+    model = validation.sel({"model": ROOFLINE})
     return Finding(
         {
             "order": at_least(smallest(model["rank_correlation"]), 0.8),

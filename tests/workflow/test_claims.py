@@ -1,0 +1,36 @@
+"""Claims in the workflow: all are listed, and one that does not hold stops nothing."""
+
+import shutil
+
+import pandas as pd
+import pytest
+
+from pipeline.claims.catalog import CLAIMS
+from tests.workflow.scratch import SMALL, Scratch
+
+pytestmark = pytest.mark.workflow
+
+
+def verdicts(scratch):
+    return pd.read_csv(scratch.folder / "results/claims.csv").set_index("id")["holds"]
+
+
+def test_claims__of_a_small_configuration_are_all_listed(built):
+    held = verdicts(built)
+    assert held.index.tolist() == [one.id for one in CLAIMS]
+    assert (held == "yes").sum() > len(CLAIMS) / 3
+    # The configuration has no such kernel, GPU or execution.
+    for one in ("coalescing_saves_lines", "megakernel_on_b200", "megakernel_without_prefetch"):
+        assert held[one] == "not applicable"
+
+
+def test_claims__an_assumption_breaks_one_and_the_run_goes_on(built, tmp_path):
+    copy = Scratch(tmp_path / "copy", built.home)
+    shutil.copytree(built.folder, copy.folder, symlinks=True)
+    assert verdicts(copy)["graphs_help_a_little"] == "yes"
+    with copy.configured(decode={"timeline": SMALL["decode"]["timeline"] | {"ramp": 2e-6}}):
+        code, shown = copy.snakemake("results/claims.csv")
+    assert code == 0, shown
+    (summary,) = [line for line in shown.splitlines() if "claims hold" in line]
+    assert "graphs_help_a_little" in summary
+    assert verdicts(copy)["graphs_help_a_little"] == "no"
