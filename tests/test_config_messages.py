@@ -7,6 +7,7 @@ import pytest
 import yaml
 
 from pipeline.artifacts.catalog import CATALOG
+from pipeline.claims.catalog import CLAIMS
 from pipeline.config import messages
 from pipeline.config.load import load
 from pipeline.words import TRANSLATIONS, catalogue_file, translations
@@ -83,3 +84,17 @@ def test_used__names_the_languages_that_are_made(config, language):
     chosen = config.model_copy(update={"language": language})
     used = messages.used(chosen, "lecture10", "gpus")
     assert list(used) == (["en", "zh"] if language == "both" else [language])
+
+
+def test_used_by_claims__a_statement_and_a_name_reach_them(config, monkeypatch):
+    before = messages.used_by_claims(config)
+    assert list(before) == ["zh"]
+    for text, reaches in (
+        (CLAIMS[0].statement, True),
+        ("k03 shared memory", True),
+        (import_module(CATALOG[10]["roofline"]).ARTIFACT.caption, False),
+    ):
+        changed = dict(translations("zh")) | {text: "另一个说法"}
+        monkeypatch.setattr("pipeline.words.translations", lambda language, held=changed: held)
+        assert (messages.used_by_claims(config) != before) == reaches
+        monkeypatch.undo()
