@@ -14,6 +14,9 @@ from pipeline.claims.judge import FAILS, HOLDS, NOT_APPLICABLE, judge
 from pipeline.words import english
 from tests.claims.held import SETTINGS, stores
 
+# In one process: making the results takes longer than judging them.
+pytestmark = pytest.mark.xdist_group("claims")
+
 EACH = [pytest.param(one, id=one.id) for one in CLAIMS]
 # Numbers that are names, or that a sentence cannot do without.
 NAMES = re.compile(

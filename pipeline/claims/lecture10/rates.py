@@ -202,7 +202,7 @@ def naive_is_far_below_its_roof(
     slope = float(one["arithmetic_intensity"] * figures["dram_bandwidth"])
     roof = to_giga(min(slope, float(figures["peak_fp32_flops"])))
     return Finding(
-        {"gap": between(roof / float(one["gflops"]), 20, 200)},
+        {"gap": between(roof / float(one["gflops"]), 20, 150)},
         {"roof": roof, "gpu_name": figures["gpu_name"].item()},
     )
 
