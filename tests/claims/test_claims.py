@@ -51,9 +51,9 @@ def test_claims__have_ids_of_their_own():
 
 
 @pytest.mark.parametrize("lecture", CATALOG)
-def test_claims__stand_beside_every_artifact(lecture):
+def test_claims__stand_beside_artifacts_of_their_lecture(lecture):
     beside = {name for one in CLAIMS if one.lecture == lecture for name in one.artifacts}
-    assert beside == set(CATALOG[lecture])
+    assert beside <= set(CATALOG[lecture])
 
 
 def test_stores__are_all_taken():
