@@ -1,7 +1,6 @@
 import re
 from functools import cache
 from importlib import import_module
-from pathlib import Path
 
 import matplotlib.style
 import numpy as np
@@ -12,17 +11,16 @@ from matplotlib.figure import Figure
 from matplotlib.text import Text
 
 from pipeline.artifacts import make
-from pipeline.artifacts.catalog import CATALOG
+from pipeline.artifacts.catalog import CATALOG, OWN
 from pipeline.artifacts.style import STYLE
 from pipeline.render.figure import WIDTH_INCHES
 from pipeline.words import english
 from tests.artifacts import fixtures, fixtures_decode
+from tests.artifacts.golden import GOLDEN, compare
 from tests.artifacts.stores import STORES
 
 # Settings of each lecture.
 PARAMETERS = {10: fixtures.PARAMETERS, 11: fixtures_decode.LECTURE11}
-GOLDEN = Path(__file__).parents[1] / "golden"
-MADE_BY = "# Made by: python -m pytest tests/artifacts --regen\n"
 TABLE_SUFFIXES = ("csv", "md", "html", "tex")
 FIGURE_SUFFIXES = ("svg", "png", "csv")
 MOST_LINES = 7
@@ -66,16 +64,6 @@ def style():
     return matplotlib.style.context(STYLE, after_reset=True)
 
 
-def compare(path, text, regen):
-    if regen:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(MADE_BY + text)
-    assert path.read_text() == MADE_BY + text, (
-        f"{path.name} changed; if on purpose: python -m pytest tests/artifacts --regen, "
-        f"then read the diff"
-    )
-
-
 @pytest.mark.parametrize("key", TABLES)
 def test_table__equals_the_golden_csv(key, tmp_path, regen):
     make.make_table(import_module(MODULES[key]), *arguments(key), [tmp_path / f"{key}.csv"])
@@ -98,8 +86,9 @@ def test_captions__equal_the_golden_text(regen):
 
 def test_golden__holds_nothing_that_no_artifact_makes():
     on_disk = {str(path.relative_to(GOLDEN)) for path in GOLDEN.rglob("*") if path.is_file()}
-    tables = {f"tables/{key}.csv" for key in TABLES}
-    assert on_disk == tables | {f"figures/{key}.csv" for key in FIGURES} | {"captions.txt"}
+    tables = {f"tables/{key}.csv" for key in (*TABLES, *OWN)}
+    figures = {f"figures/{key}.csv" for key in (*FIGURES, *OWN)}
+    assert on_disk == tables | figures | {"captions.txt"}
 
 
 @pytest.mark.parametrize("key", MODULES)

@@ -25,6 +25,7 @@ from pipeline.render.figure import WIDTH_INCHES
 from pipeline.timing.predict import predict
 from pipeline.user_file import load
 from pipeline.words import english
+from tests.artifacts.golden import GOLDEN, compare
 
 ROOT = Path(__file__).parents[2]
 SIZES = (32, 64, 96, 128, 160)
@@ -179,6 +180,13 @@ def test_artifact__where_no_block_fits_says_so(tmp_path):
     assert "On the H100 SXM no kernel can run." in shown
     assert "nan" not in shown.lower()
     make_figure(own_kernels, given, settings, [tmp_path / "figure.svg"])
+
+
+@pytest.mark.parametrize(("run", "folder"), [(make_table, "tables"), (make_figure, "figures")])
+def test_artifact__equals_the_golden_csv(run, folder, tmp_path, regen):
+    made = tmp_path / "own_kernels.csv"
+    run(own_kernels, stores(), {"gpu": "rtx_a6000", "large_n": N}, [made])
+    compare(GOLDEN / folder / made.name, made.read_text(), regen)
 
 
 @pytest.mark.parametrize("run", [make_table, make_figure])

@@ -326,6 +326,21 @@ def test_code__an_edit_reruns_its_users_alone(built, name, jobs):
         assert built.planned() == jobs
 
 
+def test_artifact__a_new_one_is_a_file_and_a_line_and_one_job(built):
+    listed = '    "gpus": "pipeline.artifacts.lecture10.gpus",\n'
+    new = built.folder / "pipeline/artifacts/lecture10/mine.py"
+    text = built.text("pipeline/artifacts/lecture10/gpus.py")
+    new.write_text(text.replace('id="gpus"', 'id="mine"'), encoding="utf-8")
+    try:
+        assert built.planned() == set()
+        with built.edited(
+            "pipeline/artifacts/catalog.py", listed, listed + listed.replace("gpus", "mine")
+        ):
+            assert built.planned() == {"table lecture10 mine"}
+    finally:
+        new.unlink()
+
+
 @pytest.mark.parametrize(
     ("change", "jobs"),
     [
