@@ -27,6 +27,7 @@ from pipeline.config import (
     load,
     messages,
     parameters,
+    site_plan,
     yaml_files,
 )
 from pipeline.decode.execution import gpu_costs
@@ -84,6 +85,7 @@ include: "workflow/rules/sweeps.smk"
 include: "workflow/rules/block_programs.smk"
 include: "workflow/rules/artifacts.smk"
 include: "workflow/rules/claims.smk"
+include: "workflow/rules/site.smk"
 
 
 # What is about to be made has no digest until it is finished, however the run ends.
@@ -135,6 +137,7 @@ rule all:
         rules.lecture11.input,
         rules.own.input,
         rules.claims.output,
+        rules.site.output,
         rules.gpus.output,
         rules.gpu_limits.output,
         rules.measured.output,

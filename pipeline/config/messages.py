@@ -7,6 +7,7 @@ texts come in without a translation, those that are gone go.
 import io
 from collections.abc import Callable, Iterator, Mapping
 from importlib import import_module
+from pathlib import Path
 from types import ModuleType
 from typing import Any
 
@@ -25,6 +26,7 @@ from pipeline.kernels.registry import KERNELS
 from pipeline.provenance import texts
 from pipeline.user_file import CHECKOUT
 from pipeline.vocab.gpus import GPUS
+from pipeline.vocab.sweeps import RULES
 from pipeline.words import TRANSLATIONS, catalogue_file, digest
 
 PACKAGE = CHECKOUT / "pipeline"
@@ -86,6 +88,17 @@ def _written(config: Config, *modules: str) -> set[str]:
     return found.union(*(NAMES[variable](config) for variable in found & set(NAMES)))
 
 
+def used_by_site(config: Config) -> dict[str, str]:
+    """Digest of the words of the reading copy itself, by language."""
+    words = {
+        *(text for text, _ in _marked(PACKAGE / "site")),
+        *_vocabulary(),
+        *texts("pipeline.artifacts.style"),
+        *_executions(config),
+    }
+    return {language: digest(language, words) for language in artifact_plan.languages(config)}
+
+
 def renewed(language: str, old: bytes) -> bytes:
     """Give a catalogue with every text there is, those of a file together, and no other.
 
@@ -106,9 +119,9 @@ def renewed(language: str, old: bytes) -> bytes:
     return HEAD.format(language=language).encode() + written.getvalue()
 
 
-def _marked() -> Iterator[tuple[str, str]]:
+def _marked(folder: Path = PACKAGE) -> Iterator[tuple[str, str]]:
     """Texts in calls of ``say`` and ``message``, in code and in templates."""
-    for path in sorted(PACKAGE.rglob("*")):
+    for path in sorted(folder.rglob("*")):
         if reader := READERS.get(path.suffix):
             place = path.relative_to(CHECKOUT).as_posix()
             for _, text, *_ in extract_from_file(reader, path, keywords=KEYWORDS):
@@ -120,8 +133,13 @@ def _declared() -> Iterator[tuple[str, str]]:
     for module in (*OWN.values(), *(module for ids in CATALOG.values() for module in ids.values())):
         place = f"{module.replace('.', '/')}.py"
         yield from ((text, place) for text in _fields(import_module(module)))
-    for figure in GPUS.values():
-        yield figure.long_name, "pipeline/vocab/gpus.py"
+    yield from _vocabulary().items()
+
+
+def _vocabulary() -> dict[str, str]:
+    """Phrases of the vocabulary that readers see, and the files that they are in."""
+    figures = {figure.long_name: "pipeline/vocab/gpus.py" for figure in GPUS.values()}
+    return figures | dict.fromkeys(RULES.values(), "pipeline/vocab/sweeps.py")
 
 
 def _fields(module: ModuleType) -> Iterator[str]:

@@ -5,9 +5,12 @@ from pathlib import PurePath
 from pipeline.artifacts.catalog import CATALOG
 from pipeline.config import artifact_plan
 from pipeline.config.models import Config
+from pipeline.user_file import CHECKOUT
 
 READ = (".csv", ".html", ".json", ".svg", ".tex")
 """Endings of the files of artifacts that pages are made of."""
+
+PARTS = ("pipeline/site/assets", "pipeline/site/templates")
 
 
 def lectures() -> dict[str, list[str]]:
@@ -23,5 +26,5 @@ def files(config: Config) -> list[str]:
 
 def parts() -> list[str]:
     """List the templates, styles and scripts that pages are made with."""
-    folder = PurePath("pipeline/site")
-    ...
+    found = (path for folder in PARTS for path in (CHECKOUT / folder).iterdir())
+    return sorted(path.relative_to(CHECKOUT).as_posix() for path in found)

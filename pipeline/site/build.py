@@ -14,7 +14,7 @@ from pipeline.site.svg import Shapes
 from pipeline.site.tile_explorer import tile_data
 from pipeline.site.timeline_explorer import timeline_data
 from pipeline.site.views import artifact_view, claim_views, explorer_view, gpu_views, side_by_side
-from pipeline.words import message, speaker
+from pipeline.words import Say, message, speaker
 
 EXPLORERS = {"tile_sweep": "tiles", "timeline_sweep": "timeline"}
 """Artifacts that can be explored in the page, and the data they explore."""
@@ -26,6 +26,9 @@ LECTURES = {
 
 LANGUAGE_NAMES = {"en": "English", "zh": "中文"}
 HTML_LANGUAGES = {"en": "en", "zh": "zh-Hans"}
+
+_SINGLE = ("index", "gpus", "claims")
+"""Pages besides those of the lectures."""
 
 _ASSETS = ("site.css", "site.js", "explore.js")
 
@@ -98,41 +101,48 @@ def _script(name: str, held: Any) -> bytes:
 def _pages(contents: Contents, language: str, languages: Sequence[str]) -> dict[str, bytes]:
     """Make the pages of one language."""
     say = speaker(language)
+    folder = "" if language == languages[0] else f"{language}/"
     claims = claim_views(contents.claims, language, say)
-    gpus = gpu_views(contents.gpus, say)
-    titles = {
-        lecture: [{"id": one.id, "title": one.words["words"][language]["title"]} for one in held]
-        for lecture, held in contents.lectures.items()
-    }
-    common = {
-        "say": say,
-        "language": language,
-        "html_language": HTML_LANGUAGES[language],
-        "root": "" if language == languages[0] else "../",
-        "lectures": {name: LECTURES[name] for name in contents.lectures},
-        "titles": titles,
-        "names": {one["id"]: one["title"] for held in titles.values() for one in held},
-        "counts": contents.claims["counts"],
-        "summary": contents.claims["summary"][language],
-        "claims": claims,
-        "gpus": gpus,
-        "compared": side_by_side(gpus),
-        "explorers": EXPLORERS,
-        "explored": explorer_view(contents.tiles, contents.timelines, say),
-    }
-    pages = {name: (f"{name}.jinja", {}) for name in ("index", "gpus", "claims")}
+    common = _common(contents, language, say) | {"claims": claims, "root": "../" if folder else ""}
+    environment = _environment()
+
+    def page(name: str, template: str, **held: Any) -> bytes:
+        switches = _switches(name, language, languages)
+        text = environment.get_template(template).render(
+            **common, **held, page=name, switches=switches
+        )
+        return text.encode()
+
+    made = {f"{folder}{name}.html": page(name, f"{name}.jinja") for name in _SINGLE}
     for lecture, artifacts in contents.lectures.items():
         shapes = Shapes()
         beside = [claim for claim in claims if lecture == f"lecture{claim['lecture']}"]
         views = [artifact_view(one, language, shapes, beside) for one in artifacts]
-        pages[lecture] = ("lecture.jinja", {"artifacts": views, "shapes": shapes.markup()})
-    folder = "" if language == languages[0] else f"{language}/"
-    environment = _environment()
+        made[f"{folder}{lecture}.html"] = page(
+            lecture, "lecture.jinja", artifacts=views, shapes=shapes.markup()
+        )
+    return made
+
+
+def _common(contents: Contents, language: str, say: Say) -> dict[str, Any]:
+    """Collect what every page may show."""
+    gpus = gpu_views(contents.gpus, say)
+    titles = {
+        lecture: {one.id: one.words["words"][language]["title"] for one in artifacts}
+        for lecture, artifacts in contents.lectures.items()
+    }
     return {
-        f"{folder}{name}.html": environment.get_template(template)
-        .render(**common, **held, page=name, switches=_switches(name, language, languages))
-        .encode()
-        for name, (template, held) in pages.items()
+        "say": say,
+        "language": language,
+        "html_language": HTML_LANGUAGES[language],
+        "lectures": {name: LECTURES[name] for name in contents.lectures},
+        "titles": titles,
+        "counts": contents.claims["counts"],
+        "summary": contents.claims["summary"][language],
+        "gpus": gpus,
+        "compared": side_by_side(gpus),
+        "explorers": EXPLORERS,
+        "explored": explorer_view(contents.tiles, contents.timelines, say),
     }
 
 

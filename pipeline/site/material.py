@@ -10,7 +10,7 @@ FIRST_LANGUAGE = "en"
 """Files in this language have no sign of it in their names."""
 
 DOWNLOADS = (".csv", ".tex")
-"""What is copied beside the pages, which can then be taken along alone. Pictures are in the page."""
+"""What is copied beside the pages, so that they can be taken along; pictures are in the pages."""
 
 MOST_CHARACTERS = 100_000
 """Longer files are not copied: their numbers are in the dataset."""

@@ -45,7 +45,7 @@ class Shapes:
         """Take a shape without an id, and give the id under which it stands in the page."""
         text = _text(shape)
         if text not in self._held:
-            shape.set("id", f"s{len(self._held)}")
+            shape.set("id", f"_{len(self._held)}")
             self._held[text] = shape
         return self._held[text].attrib["id"]
 
@@ -84,7 +84,7 @@ class _Picture:
         self._shapes = shapes
         self._defined = {e.attrib["id"]: e for e in root.iter() if "id" in e.attrib}
         used = dict.fromkeys(_references(root))
-        # Marks and glyphs are paths; what else is referred to, such as clips, stays with the picture.
+        # Marks and glyphs are paths; the rest, such as clips, stays with the picture.
         paths = [one for one in used if _local(self._defined[one]) == "path"]
         self._shared = {one: shapes.name(self._small(self._defined[one])) for one in paths}
         own = [one for one in used if one not in self._shared]
@@ -155,7 +155,7 @@ def _references(root: Element) -> Iterator[str]:
 
 def _gathered(elements: Iterable[Element]) -> Iterator[Element]:
     """Say once what neighbours have in common."""
-    for (tag, shared), run in groupby(elements, _in_common):
+    for (_, shared), run in groupby(elements, _in_common):
         alike = list(run)
         if len(alike) == 1 or not shared:
             yield from alike

@@ -37,7 +37,7 @@ def timeline_data(times: xr.Dataset) -> dict[str, Any]:
     axes = [name for name in TIMELINE_AXES if name in times.dims]
     executions = [str(one) for one in times["execution"].to_numpy()]
     needed = {one: _needed(times["t"].sel(execution=one), axes) for one in executions}
-    kept = _thinned(times, needed, axes)
+    kept = _thinned(times, needed)
     first = kept.sel(execution=executions[0])
     ideal = first["t"] * first["bandwidth_utilisation"]
     values = np.concatenate([kept["t"].to_numpy().ravel(), ideal.to_numpy().ravel()])
@@ -72,7 +72,7 @@ def _needed(values: xr.DataArray, axes: Sequence[str]) -> list[str]:
     ]
 
 
-def _thinned(times: xr.Dataset, needed: dict[str, list[str]], axes: Sequence[str]) -> xr.Dataset:
+def _thinned(times: xr.Dataset, needed: dict[str, list[str]]) -> xr.Dataset:
     """Thin the axes until all executions together have few enough points."""
 
     def points() -> dict[str, int]:

@@ -93,11 +93,11 @@ def artifact_view(
         table=table,
         long=table is not None and rows_of(table) > LONG_TABLE,
         claims=[claim for claim in claims if material.id in claim["artifacts"]],
-        parameters={
-            name: _shown(value) for name, value in material.words["parameters"].items()
-        },
+        parameters={name: _shown(value) for name, value in material.words["parameters"].items()},
         gpu=str(material.words["parameters"].get("gpu", "")),
-        stores=[f"results/{store}.zarr" for store in dict.fromkeys(material.words["needs"].values())],
+        stores=[
+            f"results/{store}.zarr" for store in dict.fromkeys(material.words["needs"].values())
+        ],
         downloads=sorted(material.downloads(language)),
     )
 
@@ -259,7 +259,9 @@ def explorer_view(tiles: xr.Dataset, timelines: xr.Dataset, say: Say) -> Explore
     say
         Of the page.
     """
-    bounds = {resource_name(str(one)) for one in np.unique(tiles["bound"].to_numpy().astype(object))}
+    bounds = {
+        resource_name(str(one)) for one in np.unique(tiles["bound"].to_numpy().astype(object))
+    }
     labels = [str(label) for label in timelines["execution_label"].to_numpy()]
     over = [dim for dim in timelines["t"].dims if dim not in ("gpu", "execution")]
     least = timelines["t"].min(over).transpose("gpu", "execution").to_numpy()

@@ -92,7 +92,13 @@
   function blend(share) {
     const [low, high] = [[222, 235, 247], [8, 64, 124]];
     const mixed = low.map((value, i) => Math.round(value + (high[i] - value) * share));
-    return { ground: `rgb(${mixed.join(",")})`, ink: share > 0.45 ? "#fff" : "#14202b" };
+    // Relative luminance as WCAG defines it: above this, black has the higher contrast.
+    const light = mixed.map((value) => {
+      const part = value / 255;
+      return part <= 0.04045 ? part / 12.92 : ((part + 0.055) / 1.055) ** 2.4;
+    });
+    const luminance = 0.2126 * light[0] + 0.7152 * light[1] + 0.0722 * light[2];
+    return { ground: `rgb(${mixed.join(",")})`, ink: luminance > 0.179 ? "#000" : "#fff" };
   }
 
   function exploreTiles(root, words, spaces) {
