@@ -84,7 +84,7 @@ def test_page__runs_no_code_and_loads_nothing_but_its_own(trees, name):
     for element in elements(trees[name]):
         assert not [key for key in element.attrib if str(key).lower().startswith("on")]
         assert element.tag not in ("img", "iframe", "object", "embed", "form", "base", "style")
-        if element.tag == "script" and element.get("type") != "application/json":
+        if element.tag == "script":
             assert re.fullmatch(r"(\.\./)?(data/\w+|site|explore)\.js", element.get("src"))
             assert not text_of(element)
     (policy,) = [e for e in elements(trees[name]) if e.get("http-equiv")]
@@ -106,10 +106,14 @@ def test_hostile_labels__are_shown_as_they_are(trees):
 
 
 def test_words_of_explorers__are_data(trees):
-    for name in PAGES:
-        for element in elements(trees[name]):
-            if element.tag == "script" and element.get("type") == "application/json":
-                assert json.loads(text_of(element))
+    found = [
+        json.loads(element.get("data-words"))
+        for name in PAGES
+        for element in elements(trees[name])
+        if element.get("data-words")
+    ]
+    assert len(found) == 4
+    assert all(words["names"] for words in found)
 
 
 @pytest.mark.parametrize("name", PAGES)

@@ -371,7 +371,8 @@
 
     function drawChart() {
       const values = longest(state.against);
-      const [left, right, top, bottom, width, height] = [58, 18, 14, 44, 760, 300];
+      const [left, right, top, bottom, height] = [58, 18, 14, 44, 300];
+      const width = Math.max(320, Math.min(760, chart.clientWidth));
       const at = (place) => ({ ...state.at, [state.against]: place });
       const lines = data.executions.map((one) => values.map((_, place) => time(one, state.gpu, at(place))));
       const floor = values.map((_, place) => time(data.ideal, state.gpu, at(place)));
@@ -420,12 +421,13 @@
     }
 
     draw();
+    window.addEventListener("resize", drawChart);
   }
 
   const makers = { tiles: exploreTiles, timeline: exploreTimeline };
   for (const root of document.querySelectorAll(".explorer")) {
     const name = root.dataset.explorer;
-    const words = JSON.parse(root.parentElement.querySelector("script.words").textContent);
+    const words = JSON.parse(root.dataset.words);
     const data = window.paperGpu && window.paperGpu[name];
     if (data) {
       root.hidden = false;
