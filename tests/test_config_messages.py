@@ -98,3 +98,19 @@ def test_used_by_claims__a_statement_and_a_name_reach_them(config, monkeypatch):
         monkeypatch.setattr("pipeline.words.translations", lambda language, held=changed: held)
         assert (messages.used_by_claims(config) != before) == reaches
         monkeypatch.undo()
+
+
+def test_used_by_site__words_of_pages_and_names_reach_it(config, monkeypatch):
+    before = messages.used_by_site(config)
+    assert list(before) == ["en", "zh"]
+    for text, reaches in (
+        ("How to read", True),
+        ("7 kernels in a graph", True),
+        ("a block has between 1 and 1024 threads", True),
+        ("k03 shared memory", False),
+        (import_module(CATALOG[10]["roofline"]).ARTIFACT.caption, False),
+    ):
+        changed = dict(translations("zh")) | {text: "另一个说法"}
+        monkeypatch.setattr("pipeline.words.translations", lambda language, held=changed: held)
+        assert (messages.used_by_site(config) != before) == reaches, text
+        monkeypatch.undo()

@@ -23,6 +23,8 @@ OWN = list(SMALL["own_kernels"])
 TIMELINES = (*SMALL["decode"]["executions"], INSTRUCTIONS)
 # Rule -> kinds of the artifacts that it makes.
 RULES_OF_KINDS = {"artifact": ("table", "figure"), "table": ("table",), "figure": ("figure",)}
+# Stages that the site reads besides what artifacts and claims show.
+EXPLORED = {"gpus", "sweeps_tiles", "sweeps_warp_tiles", "sweeps_timeline"}
 # Stages that count kernels of the ladder by themselves, as they were measured or with other tiles.
 MODELLED = (
     "counters_measured",
@@ -90,11 +92,14 @@ def artifacts():
 
 
 def readers():
-    """Every job that no other stage reads: those of artifacts, and the claims."""
+    """Every job that no other stage reads: those of artifacts, the claims, and the site of both."""
     yield from artifacts()
     stores = claim_plan.needs().values()
     names = (store.removeprefix("results/").removesuffix(".zarr") for store in stores)
-    yield "claims", {name.replace("/", "_") for name in names}
+    claimed = {name.replace("/", "_") for name in names}
+    yield "claims", claimed
+    shown = [needed for job, needed in artifacts() if job.split()[1] != "own"]
+    yield "site", claimed.union(EXPLORED, *shown)
 
 
 def behind(*stages):
@@ -122,10 +127,11 @@ def compiled():
 
 
 def of(*shown):
-    """Jobs that make artifacts of lecture 10."""
-    return {
+    """Jobs that make artifacts of lecture 10, and the site that shows them."""
+    made = {
         job for job, _ in artifacts() if job.split()[1:] in [["lecture10", one] for one in shown]
     }
+    return made | {"site"}
 
 
 def sharing(setting):
@@ -136,7 +142,7 @@ def sharing(setting):
         if setting in import_module(module).ARTIFACT.parameters
     }
     takers |= {"claims" for one in CLAIMS if one.lecture == 10 and setting in one.parameters}
-    return {job for job, _ in readers() if job.split()[-1] in takers}
+    return {job for job, _ in readers() if job.split()[-1] in takers} | {"site"}
 
 
 def test_all__a_second_run_has_nothing_to_do(built):
@@ -312,10 +318,11 @@ def test_timing__an_edit_reruns_what_predicts(built):
     ("name", "jobs"),
     [
         ("workflow/scripts/occupancy.py", behind("occupancy")),
-        ("workflow/scripts/artifact.py", {job for job, _ in artifacts()}),
+        ("workflow/scripts/artifact.py", {job for job, _ in artifacts()} | {"site"}),
         ("pipeline/tensor_core/ldmatrix_results.py", behind("tensor_core_ldmatrix")),
         ("pipeline/artifacts/lecture10/gpus.py", of("gpus")),
-        ("pipeline/claims/lecture11/waves.py", {"claims"}),
+        ("pipeline/claims/lecture11/waves.py", {"claims", "site"}),
+        ("pipeline/site/tables.py", {"site"}),
         ("pipeline/artifacts/lecture10/roofline.py", of("roofline")),
         ("pipeline/artifacts/lecture10/bottlenecks.py", of("bottlenecks")),
     ],

@@ -1,0 +1,33 @@
+"""The site that the whole workflow makes."""
+
+import pytest
+
+from tests.site.checks import MOST_BYTES, broken_links, parsed
+
+pytestmark = pytest.mark.workflow
+
+
+@pytest.fixture(scope="module")
+def pages(built):
+    folder = built.folder / "results/site"
+    found = (path for path in folder.rglob("*") if path.is_file())
+    return {path.relative_to(folder).as_posix(): path.read_bytes() for path in found}
+
+
+def test_site__is_valid_whole_and_small(pages):
+    names = {f"{name}.html" for name in ("index", "lecture10", "lecture11", "gpus", "claims")}
+    assert names | {f"zh/{name}" for name in names} <= set(pages)
+    for name, page in pages.items():
+        if name.endswith(".html"):
+            parsed(page)
+    assert broken_links(pages) == []
+    assert sum(map(len, pages.values())) < MOST_BYTES
+
+
+def test_site__shows_every_artifact_and_claim(built, pages):
+    for kind in ("lecture10", "lecture11"):
+        shown = pages[f"{kind}.html"].decode()
+        for words in (built.folder / f"results/{kind}/words").iterdir():
+            assert f'<section class="artifact" id="{words.stem}"' in shown
+    claims = built.text("results/claims.csv").splitlines()[1:]
+    assert pages["claims.html"].decode().count('class="bounds"') == len(claims)
