@@ -343,7 +343,7 @@ def test_artifact__a_new_one_is_a_file_and_a_line_and_one_job(built):
         with built.edited(
             "pipeline/artifacts/catalog.py", listed, listed + listed.replace("gpus", "mine")
         ):
-            assert built.planned() == {"table lecture10 mine"}
+            assert built.planned() == {"table lecture10 mine", "site"}
     finally:
         new.unlink()
 
