@@ -18,11 +18,13 @@ from typing import Any
 from pipeline.counting.own_check import Functions
 from pipeline.errors import ConfigError, KernelError
 from pipeline.kernels.own_kernel import OwnKernel
+from pipeline.sheets import small_text
 
 CHECKOUT = Path(__file__).resolve().parent.parent
 """The project folder; paths of files are relative to it."""
 
 _PACKAGE = "pipeline"
+_DEEPEST = 150
 
 
 @dataclass(frozen=True)
@@ -171,21 +173,33 @@ def _parse(file: str, path: Path) -> ast.Module:
     if path.suffix != ".py":
         raise ConfigError(f"{file}: is no Python file; its name must end in .py")
     try:
-        text = path.read_bytes()
-        if b"\0" in text:
-            raise ConfigError("is no Python file: it holds a null byte; save it as UTF-8 text")
-        return ast.parse(text, filename=path.name)
-    except OSError as error:
+        text = small_text.read_bytes(path)
+    except ValueError as error:
         raise ConfigError(
-            f"cannot be read ({error.strerror}); give a path relative to the project folder, or an "
-            f"absolute one"
+            f"{error}; give a path relative to the project folder, or an absolute one"
         ) from None
+    if b"\0" in text:
+        raise ConfigError("is no Python file: it holds a null byte; save it as UTF-8 text")
+    try:
+        tree = ast.parse(text, filename=path.name)
     except SyntaxError as error:
         raise ConfigError(f"line {error.lineno}: {error.msg}") from None
-    except ConfigError:
-        raise
     except ValueError as error:
         raise ConfigError(f"is no Python file ({error})") from None
+    except (RecursionError, MemoryError):
+        raise ConfigError("holds an expression that is nested too deeply; split it") from None
+    _require_shallow(tree)
+    return tree
+
+
+def _require_shallow(tree: ast.Module) -> None:
+    """Refuse what is nested more deeply than the digest of the code can follow."""
+    level: list[ast.AST] = [tree]
+    for _ in range(_DEEPEST):
+        level = [child for node in level for child in ast.iter_child_nodes(node)]
+    if level:
+        line = next((node.lineno for node in level if isinstance(node, ast.expr)), "?")
+        raise ConfigError(f"line {line}: more than {_DEEPEST} levels of nesting; split it")
 
 
 def _imports(tree: ast.Module) -> Iterator[tuple[int, str]]:

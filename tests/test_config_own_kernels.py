@@ -222,7 +222,8 @@ def test_load__an_entry_is_a_group(message, entry):
 
 @pytest.mark.parametrize("name", ["Mine", "my kernel", "a-b", "../up", "", 3])
 def test_load__a_name_is_one_for_files_and_stores(message, name):
-    assert f"own_kernels.{name}: a kernel's name is made of" in message(ENTRY, name)
+    path = f"own_kernels.{name}" if str(name).isalnum() else f"own_kernels[{name!r}]"
+    assert f"{path}: a kernel's name is made of" in message(ENTRY, name)
 
 
 def test_load__a_name_of_the_ladder_is_taken(message):

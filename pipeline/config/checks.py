@@ -37,7 +37,7 @@ def gpus(chosen: Sequence[str], sheets: Sequence[str]) -> Iterator[Problem]:
         if name not in sheets:
             yield Problem(
                 f"gpus[{position}]",
-                f"given {shown(name)}; there is no sheet data/gpus/{name}.yaml; "
+                f"given {shown(name)}; data/gpus has no sheet of this name; "
                 f"{nearest(name, sheets)}",
             )
 

@@ -6,12 +6,13 @@ from typing import Annotated, Literal, Self, TypeVar
 from pydantic import AfterValidator, BeforeValidator, Field, model_validator
 from pydantic_core import PydanticCustomError
 
+from pipeline.config import section
 from pipeline.config.section import Ids, Number, Section, Whole, setting
 from pipeline.decode.number_format import TYPE_BITS
 
 PUBLISHED = "published"
 
-_ID = re.compile(r"[a-z0-9_]+")
+_ID = re.compile(r"[a-z0-9_]{1,60}")
 _LEFT_OUT = (False, "false", "False")
 _TYPES = ", ".join(TYPE_BITS)
 
@@ -21,7 +22,7 @@ T = TypeVar("T")
 Seconds = Annotated[Number, Field(ge=0, le=0.01)]
 SECONDS = "0 to 0.01"
 Share = Annotated[Number, Field(gt=0, le=1)]
-Label = Annotated[str, Field(min_length=1, max_length=60)]
+Label = Annotated[section.Label, Field(min_length=1)]
 
 
 def _number_type(value: str) -> str:
@@ -44,10 +45,12 @@ def _kept(entries: object) -> object:
     if not isinstance(entries, dict):
         return entries
     kept = {name: entry for name, entry in entries.items() if entry not in _LEFT_OUT}
-    wrong = [str(name) for name in kept if not (isinstance(name, str) and _ID.fullmatch(name))]
+    wrong = [repr(name) for name in kept if not (isinstance(name, str) and _ID.fullmatch(name))]
     if wrong:
         raise PydanticCustomError(
-            "name", "{wrong}: a name is made of a to z, 0 to 9 and _", {"wrong": ", ".join(wrong)}
+            "name",
+            "{wrong}: a name is made of a to z, 0 to 9 and _, at most 60",
+            {"wrong": ", ".join(wrong)},
         )
     return kept
 

@@ -3,6 +3,7 @@
 from pathlib import Path
 
 from pipeline.hardware.sheet import CAPABILITIES_FILE
+from pipeline.sheets import small_text
 from pipeline.sheets.strict_yaml import parse
 from pipeline.user_file import CHECKOUT
 
@@ -15,7 +16,7 @@ def most_shared(path: Path = CAPABILITIES) -> int | None:
     ``None`` if the table cannot be read: reading the GPU sheets says what is wrong with it.
     """
     try:
-        table = parse(path.read_text(encoding="utf-8"))
+        table = parse(small_text.read(path))
         return max(int(entry["smem_per_block_max"]["value"]) for entry in table.values())
     except (OSError, ValueError, KeyError, TypeError, AttributeError):
         return None

@@ -1,6 +1,7 @@
 """From the text of a configuration to settings that can be trusted."""
 
 from collections.abc import Mapping, Sequence
+from itertools import chain, islice
 from pathlib import Path
 from typing import Any, get_type_hints
 
@@ -15,9 +16,12 @@ from pipeline.config.problem import Problem, from_pydantic, missing, unknown
 from pipeline.errors import ConfigError
 from pipeline.kernels.kernel import Kernel
 from pipeline.kernels.registry import KERNELS
+from pipeline.sheets.strict_yaml import DEEPEST, MOST_VALUES
 from pipeline.user_file import CHECKOUT
 
 DATA = CHECKOUT / "data"
+
+_MOST_NAMED = 100
 
 ALL = "all"
 """In the place of a list of models: every one that has a sheet."""
@@ -53,6 +57,7 @@ def load(
     ConfigError
         Lists everything that is wrong: key path, value, what was allowed, nearest valid name.
     """
+    _require_bounded(given)
     models = sheet_ids("models")
     values, problems = _sections(_with_all_models(given, models))
     if "kernels" in values:
@@ -71,6 +76,29 @@ def load(
     if problems:
         raise ConfigError(_message(problems))
     return Config.model_construct(**{name: values[name] for name in Config.model_fields})
+
+
+def _require_bounded(given: Mapping[str, object]) -> None:
+    """Refuse what is nested without end, or stands for more values than anybody writes.
+
+    Options of the command line reach the configuration without the checks of its files.
+    """
+    level: list[Any] = [given]
+    for _ in range(DEEPEST):
+        groups = (each.values() if isinstance(each, Mapping) else each for each in level)
+        inside = chain.from_iterable(groups)
+        level = list(islice(filter(_is_group, inside), MOST_VALUES))
+        if len(level) == MOST_VALUES:
+            break
+    if level:
+        raise ConfigError(
+            f"configuration: is nested more than {DEEPEST} levels deep, or holds more than "
+            f"{MOST_VALUES} groups and lists; does a value hold itself?"
+        )
+
+
+def _is_group(value: object) -> bool:
+    return isinstance(value, Mapping | list | tuple)
 
 
 def sheet_ids(folder: str) -> list[str]:
@@ -105,7 +133,10 @@ def _sections(given: Mapping[str, object]) -> tuple[dict[str, Any], list[Problem
 
 def _message(problems: Sequence[Problem]) -> str:
     count = "1 problem" if len(problems) == 1 else f"{len(problems)} problems"
-    lines = "\n".join(f"  {problem}" for problem in problems)
+    named = [f"  {problem}" for problem in problems[:_MOST_NAMED]]
+    if problems[_MOST_NAMED:]:
+        named.append(f"  and {len(problems) - _MOST_NAMED} more")
+    lines = "\n".join(named)
     return (
         f"configuration: {count} in config/config.yaml, or in what --configfile and --config "
         f"change\n{lines}\nEvery key is explained in config/README.md."

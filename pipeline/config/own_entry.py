@@ -7,7 +7,7 @@ from typing import Annotated, Any
 from pydantic import AfterValidator, BeforeValidator, Field
 from pydantic_core import PydanticCustomError
 
-from pipeline.config.section import Number, Section, Whole, setting
+from pipeline.config.section import Label, Number, Section, Whole, setting
 from pipeline.kernels.own_kernel import SIZE, factors
 from pipeline.simt.launch import MAX_THREADS
 
@@ -142,4 +142,6 @@ class OwnEntry(Section):
         "number above 0 and below 1",
         default=1e-4,
     )
-    label: str = setting("Name that readers see.", "text", "any text", default="")
+    label: Label = setting(
+        "Name that readers see.", "text", "one line of at most 60 characters", default=""
+    )

@@ -15,7 +15,7 @@ from pipeline.user_file import CHECKOUT, Function, declared
 
 SECTION = "own_kernels"
 
-_ID = re.compile(r"[a-z0-9_]+")
+_ID = re.compile(r"[a-z0-9_]{1,60}")
 _LEFT_OUT = ("false", "False")
 
 
@@ -99,7 +99,7 @@ def _choose_one(name: object, given: object, ladder: Sequence[str], checkout: Pa
 def _name_problems(name: object, ladder: Sequence[str]) -> Iterator[Problem]:
     path = key_path((SECTION, str(name)))
     if not isinstance(name, str) or not _ID.fullmatch(name):
-        yield Problem(path, "a kernel's name is made of a to z, 0 to 9 and _")
+        yield Problem(path, "a kernel's name is made of a to z, 0 to 9 and _, at most 60")
     elif name in ladder:
         yield Problem(path, "is the name of a kernel of the ladder; choose another")
 

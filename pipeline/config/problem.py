@@ -1,6 +1,8 @@
 """One thing that is wrong with a configuration, as the user reads it."""
 
 import difflib
+import re
+import reprlib
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, get_args, get_origin
@@ -9,6 +11,7 @@ from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
 
 LONGEST_SHOWN = 60
+_NAME = re.compile(r"\w{1,60}")
 
 # What was allowed, by the kind of error that pydantic reports; {braces} are its context.
 _ALLOWED = {
@@ -19,6 +22,7 @@ _ALLOWED = {
     "multiple_of": "must be a multiple of {multiple_of}",
     "string_type": "must be text",
     "string_too_short": "must not be empty",
+    "string_too_long": "must have at most {max_length} characters",
     "tuple_type": "must be a list, written [first, second]",
     "list_type": "must be a list, written [first, second]",
     "too_short": "must hold at least {min_length} entry",
@@ -29,6 +33,15 @@ _ALLOWED = {
     "model_type": "must be a group of keys with values",
     "model_attributes_type": "must be a group of keys with values",
 }
+
+
+class _Cut(reprlib.Repr):
+    """Writes as much of a value as a message shows; a value may hold itself, or be without end."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.maxlist = self.maxtuple = self.maxdict = 12
+        self.maxstring = self.maxother = self.maxlong = LONGEST_SHOWN
 
 
 @dataclass(frozen=True)
@@ -56,9 +69,19 @@ def key_path(location: Iterable[str | int]) -> str:
 
     >>> key_path(["counting", "sizes", 2])
     'counting.sizes[2]'
+
+    What cannot be a name stands in quotes.
+
+    >>> key_path(["own_kernels", "../x"])
+    "own_kernels['../x']"
     """
-    parts = (f"[{part}]" if isinstance(part, int) else f".{part}" for part in location)
-    return "".join(parts).removeprefix(".")
+    return "".join(map(_step, location)).removeprefix(".")
+
+
+def _step(part: str | int) -> str:
+    if isinstance(part, int):
+        return f"[{part}]"
+    return f".{part}" if _NAME.fullmatch(part) else f"[{shown(part)}]"
 
 
 def shown(value: object) -> str:
@@ -67,8 +90,11 @@ def shown(value: object) -> str:
     >>> shown("128x")
     "'128x'"
     """
+    if isinstance(value, bool):
+        return f"{str(value).lower()} (YAML reads yes, no, on and off as truth values)"
     try:
-        text = repr(value)
+        # Cuts what is nested before it is written out; numbers and text are cut below.
+        text = repr(value) if isinstance(value, str | int | float) else _Cut().repr(value)
     except ValueError:  # Python writes no whole number of more than 4300 digits
         text = "a number of thousands of digits"
     return text if len(text) <= LONGEST_SHOWN else f"{text[:LONGEST_SHOWN]}..."

@@ -1,6 +1,7 @@
 """What the models of the configuration are made of: sections, settings, kinds of values."""
 
 import math
+from collections import Counter
 from typing import Annotated, Any, TypeVar
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field
@@ -60,7 +61,7 @@ def _from_text(text: str) -> object:
 
 def each_once(values: tuple[Any, ...]) -> tuple[Any, ...]:
     """Refuse an entry that stands in a list more than once."""
-    twice = sorted({str(value) for value in values if values.count(value) > 1})
+    twice = sorted(str(value) for value, count in Counter(values).items() if count > 1)
     if twice:
         raise PydanticCustomError(
             "duplicate",
@@ -75,6 +76,15 @@ T = TypeVar("T")
 Whole = Annotated[int, BeforeValidator(as_whole)]
 Number = Annotated[float, BeforeValidator(as_number)]
 
+
+def _one_line(text: str) -> str:
+    """Refuse what a terminal, a table or a figure would not show as it is written."""
+    if not text.isprintable():
+        raise PydanticCustomError("label", "must be one line of letters, digits and signs")
+    return text
+
+
+Label = Annotated[str, Field(max_length=60), AfterValidator(_one_line)]
 Ids = Annotated[tuple[str, ...], Field(min_length=1), AfterValidator(each_once)]
 # Sizes mean the same in any order; one order keeps results from being made again.
 Sizes = Annotated[

@@ -4,6 +4,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from pipeline.errors import ConfigError
+from pipeline.sheets import small_text
 from pipeline.sheets.strict_yaml import parse
 
 
@@ -22,11 +23,7 @@ def require_clean(paths: Iterable[Path]) -> None:
 
 def _problems(path: Path) -> list[str]:
     try:
-        held = parse(path.read_text(encoding="utf-8"))
-    except OSError as error:
-        return [f"{path}: cannot be read ({error.strerror})"]
-    except UnicodeDecodeError:
-        return [f"{path}: is not UTF-8 text; save it as UTF-8"]
+        held = parse(small_text.read(path))
     except ValueError as error:
         return [f"{path}: {error}"]
     if not isinstance(held, dict):

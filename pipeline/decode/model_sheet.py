@@ -2,12 +2,12 @@
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated, Literal, Self
+from typing import Literal, Self
 
-from pydantic import StringConstraints, model_validator
+from pydantic import model_validator
 
 from pipeline.decode.model import Model
-from pipeline.sheets.figures import Count, Flag, Record, Sourced
+from pipeline.sheets.figures import Count, Flag, Name, Record, Sourced
 from pipeline.sheets.folder import read_entry, require_none, sheet_paths
 
 KIND = "model"
@@ -26,7 +26,7 @@ class DataType(Sourced):
 class ModelEntry(Record):
     """What one model sheet holds."""
 
-    name: Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=60)]
+    name: Name
     layers: Count
     hidden: Count
     heads: Count

@@ -7,7 +7,7 @@ from typing import Annotated
 from pydantic import StringConstraints
 
 from pipeline.decode.fusion_plan import FusionPlan, plan_problems
-from pipeline.sheets.figures import Record
+from pipeline.sheets.figures import Name, Record
 from pipeline.sheets.folder import read_entry, require_none, sheet_paths
 
 KIND = "fusion plan"
@@ -18,7 +18,7 @@ Group = Annotated[str, StringConstraints(pattern=r"^[a-z0-9_]+$", max_length=40)
 class PlanEntry(Record):
     """What one sheet holds."""
 
-    name: Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=60)]
+    name: Name
     layer: dict[Group, list[str]]
     head: dict[Group, list[str]]
 

@@ -1,8 +1,8 @@
 """What may stand in a GPU sheet and in the table of compute capabilities."""
 
-from typing import Annotated, Self
+from typing import Self
 
-from pydantic import StringConstraints, model_validator
+from pydantic import model_validator
 
 from pipeline.sheets.figures import (
     Bandwidth,
@@ -10,6 +10,7 @@ from pipeline.sheets.figures import (
     Duration,
     Flops,
     Frequency,
+    Name,
     PerClock,
     Record,
     Reserve,
@@ -66,7 +67,7 @@ class SheetEntry(Record):
     The rates of an SM may stand here where a GPU differs, and launch costs where they are known.
     """
 
-    name: Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=60)]
+    name: Name
     compute_capability: str
     sm_count: Count
     fp32_lanes_per_sm: Count

@@ -12,6 +12,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationEr
 from pydantic.fields import FieldInfo
 
 from pipeline.errors import DataError
+from pipeline.sheets import small_text
 
 Id = Annotated[str, Field(pattern=r"^[a-z0-9_]+$")]
 # No matrix has more rows than an index of 32 bits can tell apart: more is a slip of the pen.
@@ -20,6 +21,8 @@ SizeIfKnown = Annotated[Size | None, BeforeValidator(lambda text: text or None)]
 Source = Annotated[str, Field(min_length=8)]
 
 _LONGEST_SHOWN = 60
+_IN_WORDS = {"string_pattern_mismatch": "it must be made of a to z, 0 to 9 and _"}
+_MOST_NAMED = 20
 
 
 class Row(BaseModel):
@@ -102,9 +105,15 @@ def read_rows(path: Path, kind: type[R]) -> list[R]:
         Naming file, line and column, if a value is not what the column holds, a column is missing
         or unknown, or there is no row.
     """
-    rows = [
-        _row(path, line, fields, kind) for line, fields in _lines(path, list(kind.model_fields))
-    ]
+    rows: list[R] = []
+    problems: list[str] = []
+    for line, fields in _lines(path, list(kind.model_fields), problems):
+        try:
+            rows.append(kind.model_validate(fields))
+        except ValidationError as error:
+            problems += _problems(line, error)
+    if problems:
+        raise DataError(_message(path, problems))
     if not rows:
         raise DataError(
             f"{path}: there is no measurement below the header; add one, or remove the file"
@@ -112,12 +121,14 @@ def read_rows(path: Path, kind: type[R]) -> list[R]:
     return rows
 
 
-def _lines(path: Path, expected: list[str]) -> Iterator[tuple[int, dict[str, str]]]:
+def _lines(
+    path: Path, expected: list[str], problems: list[str]
+) -> Iterator[tuple[int, dict[str, str]]]:
     """Yield line number and fields of every row, after a check of the header."""
     try:
-        text = path.read_text(encoding="utf-8-sig")
-    except (OSError, UnicodeDecodeError) as error:
-        raise DataError(f"{path}: cannot be read as text ({error})") from error
+        text = small_text.read(path)
+    except ValueError as error:
+        raise DataError(f"{path}: {error}") from error
     numbered = [
         (number, line)
         for number, line in enumerate(text.split("\n"), start=1)
@@ -136,10 +147,11 @@ def _lines(path: Path, expected: list[str]) -> Iterator[tuple[int, dict[str, str
         )
     for number, values in rows:
         if len(values) != len(expected):
-            raise DataError(
-                f"{path}, line {number}: {len(values)} values, but there are {len(expected)} "
-                f"columns; put text that holds a comma in double quotes"
+            problems.append(
+                f"line {number}: {len(values)} values, but there are {len(expected)} columns; put "
+                f"text that holds a comma in double quotes"
             )
+            continue
         yield number, dict(zip(expected, values, strict=True))
 
 
@@ -158,15 +170,23 @@ def _split(path: Path, numbers: list[int], rows: Any) -> Iterator[tuple[int, lis
         yield numbers[rows.line_num - 1], values
 
 
-def _row(path: Path, line: int, fields: dict[str, str], kind: type[R]) -> R:
-    try:
-        return kind.model_validate(fields)
-    except ValidationError as error:
-        first = error.errors(include_url=False)[0]
-        raise DataError(
-            f"{path}, line {line}, column {first['loc'][0]}: {_shown(first['input'])} is not "
-            f"allowed; {first['msg'][0].lower()}{first['msg'][1:]}"
-        ) from error
+def _problems(line: int, error: ValidationError) -> list[str]:
+    """Say what is wrong with a row, one line for each value."""
+    return [
+        f"line {line}, column {item['loc'][0]}: {_shown(item['input'])} is not allowed; "
+        f"{_IN_WORDS.get(item['type'], item['msg'][0].lower() + item['msg'][1:])}"
+        for item in error.errors(include_url=False)
+    ]
+
+
+def _message(path: Path, problems: list[str]) -> str:
+    """Write everything that is wrong with a table, as far as a reader wants to see it."""
+    if len(problems) == 1:
+        return f"{path}, {problems[0]}"
+    rest = len(problems) - _MOST_NAMED
+    more = [f"and {rest} more"] if rest > 0 else []
+    lines = "\n  ".join([*problems[:_MOST_NAMED], *more])
+    return f"{path}: {len(problems)} problems\n  {lines}"
 
 
 def _shown(value: object) -> str:

@@ -117,7 +117,12 @@ def _not_a_figure(item: Item) -> str:
 
 def _not_text(item: Item) -> str:
     value = item["input"]
-    if isinstance(value, (int, float)) and not isinstance(value, bool):
+    if isinstance(value, bool):
+        return (
+            f"is {str(value).lower()} (YAML reads yes and no as truth values); put it in quotes, "
+            f"if it is text"
+        )
+    if isinstance(value, (int, float)):
         return f'is the number {_shown(item)}; put it in quotes, as in "{_shown(item)}"'
     return f"is {_shown(item)}; it must be text"
 
@@ -149,7 +154,13 @@ def _below(item: Item) -> str:
 def _poor_text(item: Item) -> str:
     if item["loc"][-1] == "source":
         return f"is {_shown(item)}; name the document and the page, table or section in it"
+    if item["type"] == "string_pattern_mismatch":
+        return f"is {_shown(item)}; it must be made of a to z, 0 to 9 and _"
     return _in_its_own_words(item)
+
+
+def _long_text(item: Item) -> str:
+    return f"is {_shown(item)}; it must have at most {item['ctx']['max_length']} characters"
 
 
 def _from_validator(item: Item) -> str:
@@ -177,6 +188,7 @@ _SENTENCES: Mapping[str, Callable[[Item], str]] = {
     "list_type": _not_a_list,
     "less_than": _below,
     "string_too_short": _poor_text,
+    "string_too_long": _long_text,
     "string_pattern_mismatch": _poor_text,
     "value_error": _from_validator,
 }

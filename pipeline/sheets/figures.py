@@ -6,13 +6,26 @@ in.
 
 from typing import Annotated, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, StringConstraints
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StringConstraints
 
 # Larger than any machine, and still exact as int64 and as float64.
 _LARGEST = 10**15
 _Whole = Annotated[int, Field(gt=0, le=_LARGEST)]
 # A clock below 1 MHz or a bandwidth below 1 MB/s was written in GHz or GB/s.
 _Rate = Annotated[float, Field(ge=1e6, le=1e18, allow_inf_nan=False)]
+
+
+def _one_line(text: str) -> str:
+    if not text.isprintable():
+        raise ValueError(f"is {text!r}; it must be one line of letters, digits and signs")
+    return text
+
+
+Name = Annotated[
+    str,
+    StringConstraints(strip_whitespace=True, min_length=1, max_length=60),
+    AfterValidator(_one_line),
+]
 # A document and a place in it need at least one blank between them; a bare address has none.
 _Source = Annotated[str, StringConstraints(min_length=12, pattern=r"\S\s+\S")]
 

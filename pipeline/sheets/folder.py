@@ -11,10 +11,11 @@ from typing import Any, TypeVar
 from pydantic import BaseModel, ValidationError
 
 from pipeline.errors import DataError
+from pipeline.sheets import small_text
 from pipeline.sheets.complaints import complaints, nearest
 from pipeline.sheets.strict_yaml import parse
 
-_ID = re.compile(r"[a-z0-9_]+")
+_ID = re.compile(r"[a-z0-9_]{1,60}")
 _Entry = TypeVar("_Entry", bound=BaseModel)
 
 
@@ -54,7 +55,8 @@ def read_entry(path: Path, kind: str, model: type[_Entry], problems: list[str]) 
     """Read one sheet as ``model``, or give None with the reasons in ``problems``."""
     if path.suffix != ".yaml" or not _ID.fullmatch(path.stem):
         problems.append(
-            f"{path}: a {kind} sheet is named <id>.yaml, the id of lower-case letters, digits and _"
+            f"{path}: a {kind} sheet is named <id>.yaml, the id of at most 60 lower-case "
+            f"letters, digits and _"
         )
         return None
     raw = read_mapping(path, problems)
@@ -82,18 +84,19 @@ def validated(
 def read_mapping(path: Path, problems: list[str]) -> dict[Any, Any] | None:
     """Read the mapping in a YAML file, or give None with the reason in ``problems``."""
     try:
-        raw = parse(path.read_text(encoding="utf-8"))
-    except OSError as error:
-        problems.append(f"{path}: cannot be read ({error.strerror})")
-    except UnicodeDecodeError:
-        problems.append(f"{path}: is not UTF-8 text")
+        text = small_text.read(path)
+    except ValueError as error:
+        problems.append(f"{path}: {error}")
+        return None
+    try:
+        raw = parse(text)
     except ValueError as error:
         problems.append(f"{path}: is not valid YAML: {error}")
-    else:
-        if isinstance(raw, dict) and raw:
-            return raw
-        what = "is empty" if not raw else "does not hold a mapping"
-        problems.append(f"{path}: {what}; it must hold lines 'name: figure'")
+        return None
+    if isinstance(raw, dict) and raw:
+        return raw
+    what = "is empty" if not raw else "does not hold a mapping"
+    problems.append(f"{path}: {what}; it must hold lines 'name: figure'")
     return None
 
 

@@ -108,9 +108,9 @@ def test_sgemm_rates__refuses_an_empty_table(tmp_path):
 
 def test_sgemm_rates__refuses_what_is_no_text(tmp_path):
     (tmp_path / "rates.csv").write_bytes(b"\xff\xfe\x00")
-    with pytest.raises(DataError, match="cannot be read as text"):
+    with pytest.raises(DataError, match="is not UTF-8 text"):
         sgemm_rates(tmp_path / "rates.csv")
-    with pytest.raises(DataError, match="cannot be read as text"):
+    with pytest.raises(DataError, match="cannot be read"):
         sgemm_rates(tmp_path / "none.csv")
 
 

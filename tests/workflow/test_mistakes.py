@@ -2,6 +2,8 @@
 
 import pytest
 
+from tests.mistakes.row import DEEP, LAUGHS, TOO_LARGE
+
 pytestmark = pytest.mark.workflow
 
 
@@ -55,11 +57,43 @@ def test_configfile_option__is_checked_too(fresh):
         (b"gpus: [rtx_a6000\nkernels: {}\n", "config.yaml: line 2"),
         (b"gpus: \xff\n", "config.yaml: is not UTF-8 text"),
         (b"", "config.yaml: does not hold a mapping"),
+        (DEEP.encode(), "config.yaml: line 1: more than 40 groups"),
+        (LAUGHS.encode(), "config.yaml: line 6: stands for more than 100000 values"),
+        (bytes(TOO_LARGE // 50), "config.yaml: is 4.0 MB large; at most 1 MB"),
     ],
 )
-def test_config_file__that_is_no_yaml_is_named(fresh, held, said):
+def test_config_file__that_is_no_yaml_is_named(fresh, record_property, held, said):
+    record_property("table", "wrong inputs, through Snakemake")
     (fresh.folder / "config/config.yaml").write_bytes(held)
     assert said in message(fresh, "all")
+
+
+@pytest.mark.parametrize(
+    ("option", "said"),
+    [
+        ("own_kernels={../x: {file: a.py}}", "own_kernels['../x']: a kernel's name is made of"),
+        ("counting={seed: no}", "counting.seed: given 'no'; must be a whole number"),
+        ("counting=7", "counting: given 7; must be a group of keys with values"),
+        ("gpus=[$(touch results)]", "gpus[0]: given '$(touch results)'; data/gpus has no sheet"),
+    ],
+)
+def test_config_option__that_is_wrong_is_named(fresh, record_property, option, said):
+    record_property("table", "wrong inputs, through Snakemake")
+    assert said in message(fresh, "all", "--config", option)
+
+
+@pytest.mark.parametrize(
+    ("held", "said"),
+    [
+        ("", "Config file must be given as JSON or YAML with keys at top level"),
+        ("counting: {seed: 0200}\n", "my.yaml: line 1: 0200 is read as a number of base 8"),
+        ("counting: &c\n  seed: *c\n", "my.yaml: line 2: *c stands in a value"),
+    ],
+)
+def test_configfile_option__that_is_wrong_is_named(fresh, record_property, held, said):
+    record_property("table", "wrong inputs, through Snakemake")
+    (fresh.folder / "my.yaml").write_text(held)
+    assert said in message(fresh, "all", "--configfile", "my.yaml")
 
 
 def test_sheet__mistake_is_found_before_anything_runs(fresh):

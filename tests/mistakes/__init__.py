@@ -1,0 +1,1 @@
+"""Wrong inputs in tables, each with what a person must read."""
