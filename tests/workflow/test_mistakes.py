@@ -87,7 +87,7 @@ def test_config_option__that_is_wrong_is_named(fresh, record_property, option, s
     [
         ("", "Config file must be given as JSON or YAML with keys at top level"),
         ("counting: {seed: 0200}\n", "my.yaml: line 1: 0200 is read as a number of base 8"),
-        ("counting: &c\n  seed: *c\n", "my.yaml: line 2: *c stands in a value"),
+        ("counting: {seed: 2024-01-01}\n", "my.yaml: line 1: is read as a date"),
     ],
 )
 def test_configfile_option__that_is_wrong_is_named(fresh, record_property, held, said):
