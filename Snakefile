@@ -26,6 +26,7 @@ from pipeline.config import (
     decode_parameters,
     load,
     messages,
+    own_cuda,
     parameters,
     site_plan,
     yaml_files,
@@ -79,6 +80,7 @@ include: "workflow/rules/tensor_core.smk"
 include: "workflow/rules/tile_order.smk"
 include: "workflow/rules/shared_memory.smk"
 include: "workflow/rules/own.smk"
+include: "workflow/rules/own_cuda.smk"
 include: "workflow/rules/decode.smk"
 include: "workflow/rules/megakernel.smk"
 include: "workflow/rules/sweeps.smk"
@@ -126,8 +128,9 @@ rule lecture11:
 rule own:
     input:
         artifact_plan.own_files(SETTINGS),
+        artifact_plan.cuda_files(SETTINGS),
     message:
-        artifact_plan.own_summary(SETTINGS.own_kernels)
+        artifact_plan.own_summary(SETTINGS.own_kernels, SETTINGS.own_cuda)
 
 
 rule all:

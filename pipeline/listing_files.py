@@ -4,7 +4,7 @@
 nothing needs a compiler. ``make sass`` writes them anew after a change of a source.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from pipeline import kernels
@@ -15,6 +15,9 @@ from pipeline.errors import MachineCodeError, ToolError
 
 ARCHITECTURES = ("sm_75", "sm_80", "sm_86", "sm_89", "sm_90", "sm_120")
 """Architectures for which listings are kept."""
+
+SOURCES = (".cu", ".cuh", ".h", ".hpp", ".inl")
+"""Endings of CUDA sources and of what they include."""
 
 TWINS = Path("data/sass")
 """Where they lie, from the project folder."""
@@ -67,8 +70,21 @@ def outdated(folder: Path, kernel: str, architecture: str) -> str:
     return ""
 
 
+def read_sources(paths: Iterable[str]) -> dict[str, list[str]]:
+    """Read the lines of CUDA sources, by the names that listings know them by.
+
+    Files that are no sources, such as cubins, are left out.
+    """
+    texts = [path for path in map(Path, paths) if path.suffix in SOURCES]
+    return {
+        path.name: path.read_text(encoding="utf-8", errors="replace").splitlines() for path in texts
+    }
+
+
 def compiled(path: Path, architecture: str, entry: str) -> Program:
     """Return the kernel ``entry`` of a file: a CUDA source, a cubin, or a listing (``.sass``).
+
+    The name may also be that of the source, where it is mangled in the code and one kernel has it.
 
     Raises
     ------
@@ -86,13 +102,27 @@ def compiled(path: Path, architecture: str, entry: str) -> Program:
         found = toolchain.from_source(path, architecture)
     else:
         found = toolchain.from_binary(path, architecture)
-    if entry not in found:
+    chosen = _named(path, entry, found)
+    if chosen.architecture != architecture:
         raise MachineCodeError(
-            f"{path}: there is no kernel {entry}; there are {', '.join(sorted(found)) or 'none'}. "
-            f'Names of C++ are mangled: write extern "C" before the kernel'
+            f"{path}: {entry} is compiled for {chosen.architecture}, not for {architecture}"
         )
-    if found[entry].architecture != architecture:
-        raise MachineCodeError(
-            f"{path}: {entry} is compiled for {found[entry].architecture}, not for {architecture}"
-        )
-    return decode(found[entry])
+    return decode(chosen)
+
+
+def _named(path: Path, entry: str, found: Mapping[str, Listing]) -> Listing:
+    """Choose a kernel by its name, or by its name in the source if that is mangled.
+
+    Mangled names hold names with their lengths before them (Itanium C++ ABI).
+    """
+    if entry in found:
+        return found[entry]
+    mangled = [name for name in found if name[:2] == "_Z" and f"{len(entry)}{entry}" in name]
+    if len(mangled) == 1:
+        return found[mangled[0]]
+    there = ", ".join(mangled or sorted(found)) or "none"
+    several = f"several kernels are called {entry}" if mangled else f"there is no kernel {entry}"
+    raise MachineCodeError(
+        f"{path}: {several}; there are {there}. Names of C++ are mangled: give one of these, or "
+        f'write extern "C" before the kernel'
+    )

@@ -13,9 +13,11 @@ from dataclasses import dataclass
 from functools import partial
 from inspect import Parameter, Signature
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 from pipeline.counting.own_check import Functions
+from pipeline.counting.own_cuda import UserFunction
 from pipeline.errors import ConfigError, KernelError
 from pipeline.kernels.own_kernel import OwnKernel
 from pipeline.sheets import small_text
@@ -104,17 +106,9 @@ def load(kernel: OwnKernel, checkout: Path = CHECKOUT) -> Functions:
     KernelError
         If running the file raises an error.
     """
-    path = checkout / kernel.file
-    name = f"own_{path.stem}"
-    spec = importlib.util.spec_from_file_location(name, path)
-    if spec is None or spec.loader is None:
-        raise KernelError(f"{kernel.id}: {kernel.file} is no Python file; its name must end in .py")
-    module = importlib.util.module_from_spec(spec)
-    # Dataclasses look their module up while it runs.
-    sys.modules[name] = module
     located = partial(blame, file=kernel.file)
     try:
-        spec.loader.exec_module(module)
+        module = _module(kernel.file, checkout)
         body = _named(
             getattr(module, kernel.kernel), declared(kernel.file, checkout)[kernel.kernel]
         )
@@ -124,6 +118,52 @@ def load(kernel: OwnKernel, checkout: Path = CHECKOUT) -> Functions:
         raise KernelError(
             f"{kernel.id} ({kernel.file}): {located(error)}, while the file was loaded"
         ) from error
+
+
+def load_function(label: str, checkout: Path = CHECKOUT) -> UserFunction:
+    """Run a file and give one of its functions.
+
+    Parameters
+    ----------
+    label
+        ``file.py:function``.
+    checkout
+        The project folder.
+
+    Raises
+    ------
+    KernelError
+        If running the file raises an error.
+    """
+    file, _, name = label.rpartition(":")
+    located = partial(blame, file=file)
+    try:
+        body = getattr(_module(file, checkout), name)
+    # As above.
+    except (Exception, SystemExit) as error:
+        raise KernelError(f"{label}: {located(error)}, while the file was loaded") from error
+    there = declared(file, checkout)[name]
+    return UserFunction(label, there.required, body, located)
+
+
+def _module(file: str, checkout: Path) -> ModuleType:
+    """Run a file as a module of its own.
+
+    Raises
+    ------
+    KernelError
+        If its name is not that of a Python file.
+    """
+    path = checkout / file
+    name = f"own_{path.stem}"
+    spec = importlib.util.spec_from_file_location(name, path)
+    if spec is None or spec.loader is None:
+        raise KernelError(f"{file} is no Python file; its name must end in .py")
+    module = importlib.util.module_from_spec(spec)
+    # Dataclasses look their module up while it runs.
+    sys.modules[name] = module
+    spec.loader.exec_module(module)
+    return module
 
 
 def _named(function: Callable[..., None], declared_as: Function) -> Callable[..., None]:

@@ -45,5 +45,12 @@ OWN = {
 }
 """Artifacts of the user's own kernels, in a folder of their own."""
 
+OWN_CUDA = {
+    "own_cuda": "pipeline.artifacts.own.own_cuda",
+    "own_cuda_memory": "pipeline.artifacts.own.own_cuda_memory",
+    "own_cuda_lines": "pipeline.artifacts.own.own_cuda_lines",
+    "own_cuda_mix": "pipeline.artifacts.own.own_cuda_mix",
+}
+
 CATALOG = {10: LECTURE10, 11: LECTURE11}
 """Lecture number -> its artifacts."""

@@ -4,10 +4,13 @@ from collections.abc import Sequence
 
 import pandas as pd
 from matplotlib.axes import Axes
+from matplotlib.figure import Figure
 
 from pipeline import units
 from pipeline.artifacts import style
 from pipeline.timing.resources import RESOURCES
+
+COLUMNS_OF_PANELS, PANEL_HEIGHT = 3, 1.45  # inches
 
 
 def bounds(frame: pd.DataFrame) -> list[str]:
@@ -77,3 +80,35 @@ def times(axes: Axes, kernel: pd.Series) -> None:
     axes.tick_params(axis="y", length=0)
     if not axes.yaxis_inverted():
         axes.invert_yaxis()
+
+
+def times_by_gpu(figure: Figure, frame: pd.DataFrame) -> None:
+    """Draw one part per GPU, and in it one panel per kernel: a bar per resource.
+
+    Parameters
+    ----------
+    figure
+        Is filled, and made as high as needed.
+    frame
+        ``gpu_name`` and what :func:`times` takes, one row per panel; those without times are left
+        out.
+    """
+    runs = frame.dropna(subset=[f"t_{resource.id}" for resource in RESOURCES])
+    if runs.empty:
+        figure.text(0.5, 0.5, "No block of any kernel fits on an SM.", ha="center")
+        return
+    by_gpu = list(runs.groupby("gpu_name", sort=False))
+    heights = [0.35 + PANEL_HEIGHT * -(-len(kernels) // COLUMNS_OF_PANELS) for _, kernels in by_gpu]
+    figure.set_figheight(sum(heights) + 0.3)
+    parts = figure.subfigures(len(by_gpu), 1, squeeze=False, height_ratios=heights).flat
+    for part, (gpu, kernels) in zip(parts, by_gpu, strict=True):
+        part.suptitle(str(gpu), fontsize=10)
+        panels = style.panels(
+            part, len(kernels), columns=COLUMNS_OF_PANELS, height=PANEL_HEIGHT, sharey=True
+        )
+        for axes, (_, kernel) in zip(panels, kernels.iterrows(), strict=True):
+            times(axes, kernel)
+        longest = max(axes.get_xlim()[1] for axes in panels)
+        for axes in panels:
+            axes.set_xlim(0, longest)
+        style.outer_labels(panels, "time (ms)", "")

@@ -7,6 +7,7 @@ the same are skipped (:mod:`turns`).
 """
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -17,7 +18,7 @@ from pipeline.compiled.affine import Bound, Operands, bounds
 from pipeline.compiled.binding import Mask
 from pipeline.compiled.decode import Program
 from pipeline.compiled.geometry import Geometry, Triple
-from pipeline.compiled.launch import Launch, Loaded, batches, load
+from pipeline.compiled.launch import Launch, Loaded, Observe, batches, load
 from pipeline.compiled.link import link
 from pipeline.compiled.machine import Machine
 from pipeline.compiled.slicing import Slice, cut
@@ -183,10 +184,17 @@ def _inside(bound: Bound, slopes: list[NDArray], size: list[int]) -> bool:
     return bool(((lowest >= bound.low) & (highest <= bound.high)).all())
 
 
-def count(launch: Launch) -> Totals:
+def count(launch: Launch, observe: Sequence[Observe] = ()) -> Totals:
     """Count what a launch does.
 
     Arrays are not changed, and their contents do not matter.
+
+    Parameters
+    ----------
+    launch
+        What to count.
+    observe
+        Called with the machine of every batch of blocks that is run; each stands for many.
 
     Raises
     ------
@@ -200,7 +208,7 @@ def count(launch: Launch) -> Totals:
         raise ModelError(
             f"{launch.program.kernel}: {why}; so it must be run with values to be counted"
         )
-    loaded = load(launch, with_values=False)
+    loaded = load(launch, with_values=False, observe=observe)
     totals = Totals(launch.program, launch.grid, launch.block)
     boxes = [_Box((0, 0, 0), launch.grid)]
     parts: list[tuple[Machine, NDArray[np.int64]]] = []
@@ -298,6 +306,8 @@ def _machine(loaded: Loaded, numbers: NDArray[np.int64]) -> tuple[Machine, Watch
     watcher = Watcher(machine.registers)
     link(machine, chosen.positions, watcher)
     TurnSkipper(machine, chosen, watcher)
+    for look in loaded.observe:
+        look(machine)
     return machine, watcher
 
 

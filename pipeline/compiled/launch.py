@@ -1,6 +1,7 @@
 """Launches of compiled kernels: arguments in, results and counts out."""
 
-from collections.abc import Sequence
+import math
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -21,7 +22,8 @@ BATCH_LANES = 8192
 """Lanes that run together: their registers stay in a core's second cache."""
 _MAX_THREADS = 1024
 _MAX_BLOCK = (1024, 1024, 64)
-_MAX_GRID = (2**31 - 1, 65_535, 65_535)
+MAX_GRID = (2**31 - 1, 65_535, 65_535)
+"""Blocks along x, y and z that CUDA allows (CUDA C++ guide, technical specifications)."""
 _POINTER = 8
 
 
@@ -93,35 +95,61 @@ def prepare(
     LaunchError
         If a size is not allowed, or an argument does not fit its parameter.
     """
-    grid3, block3 = _triple("grid", grid, _MAX_GRID), _triple("block", block, _MAX_BLOCK)
-    threads = block3[0] * block3[1] * block3[2]
-    most = program.facts.max_threads or _MAX_THREADS
-    if threads > most:
-        bound = " by its launch bounds" if program.facts.max_threads else ""
-        raise LaunchError(
-            f"{program.kernel}: a block of {threads} threads; at most {most} are allowed{bound}"
-        )
-    wanted = program.facts.parameters
-    if len(arguments) != len(wanted):
-        raise LaunchError(
-            f"{program.kernel}: {len(arguments)} arguments, but the kernel takes {len(wanted)}"
-        )
-    wrong = [
-        f"argument {number}: {_misfit(argument, size)}"
-        for number, (argument, (_, size)) in enumerate(zip(arguments, wanted, strict=True))
-        if _misfit(argument, size)
-    ]
+    wrong = misfits(program, grid, block, arguments)
     if wrong:
         raise LaunchError(f"{program.kernel}: " + "; ".join(wrong))
+    grid3, block3 = _filled(grid), _filled(block)
     return Launch(program, grid3, block3, tuple(arguments), dynamic_shared)
 
 
-def _triple(name: str, sizes: int | Sequence[int], most: Triple) -> Triple:
+def misfits(
+    program: Program,
+    grid: int | Sequence[int],
+    block: int | Sequence[int],
+    arguments: Sequence[Argument],
+    names: Sequence[str] | None = None,
+) -> list[str]:
+    """Say what is wrong with a launch; nothing if it is right.
+
+    Parameters
+    ----------
+    program, grid, block, arguments
+        As in :func:`prepare`.
+    names
+        What messages call the arguments; their numbers, if not given.
+    """
+    wrong = [*_beyond("grid", grid, MAX_GRID), *_beyond("block", block, _MAX_BLOCK)]
+    threads = 1 if wrong else math.prod(_filled(block))
+    most = program.facts.max_threads or _MAX_THREADS
+    if threads > most:
+        bound = " by its launch bounds" if program.facts.max_threads else ""
+        wrong.append(f"a block of {threads} threads; at most {most} are allowed{bound}")
+    wanted = program.facts.parameters
+    if len(arguments) != len(wanted):
+        sizes = ", ".join(str(size) for _, size in wanted)
+        of = f", of {sizes} bytes" if wanted else ""
+        wrong.append(f"{len(arguments)} arguments, but the kernel takes {len(wanted)}{of}")
+        return wrong
+    called = names or [str(number) for number in range(len(arguments))]
+    for name, argument, (_, size) in zip(called, arguments, wanted, strict=True):
+        misfit = _misfit(argument, size)
+        if misfit:
+            wrong.append(f"argument {name}: {misfit}")
+    return wrong
+
+
+def _filled(sizes: int | Sequence[int]) -> Triple:
     given = [sizes] if isinstance(sizes, int | np.integer) else list(sizes)
-    full = [int(size) for size in given] + [1] * (3 - len(given))
-    if len(full) != 3 or any(not 1 <= one <= top for one, top in zip(full, most, strict=True)):
-        raise LaunchError(f"{name} {tuple(given)} is not allowed; at least 1 and at most {most}")
-    return full[0], full[1], full[2]
+    x, y, z = ([int(size) for size in given] + [1, 1])[:3]
+    return x, y, z
+
+
+def _beyond(name: str, sizes: int | Sequence[int], most: Triple) -> list[str]:
+    given = [sizes] if isinstance(sizes, int | np.integer) else list(sizes)
+    full = _filled(sizes) if 0 < len(given) <= len(most) else (0, 0, 0)
+    if all(1 <= one <= top for one, top in zip(full, most, strict=True)):
+        return []
+    return [f"{name} {tuple(given)} is not allowed; at least 1 and at most {most}"]
 
 
 def _misfit(argument: Argument, size: int) -> str:
@@ -154,6 +182,10 @@ def _encoded(argument: Argument, size: int, address: int) -> bytes:
     return (argument % (1 << 8 * size)).to_bytes(size, "little")
 
 
+Observe = Callable[[Machine], None]
+"""Called with every machine before it runs, to look on."""
+
+
 @dataclass(frozen=True)
 class Loaded:
     """A launch whose arrays and constants lie in memory.
@@ -164,15 +196,18 @@ class Loaded:
         What is launched, and what it sees.
     names
         Names of the global arrays by argument, None for numbers.
+    observe
+        Called with every machine that is made for the launch, before it runs.
     """
 
     launch: Launch
     memory: GlobalMemory
     banks: ConstantBanks
     names: tuple[str | None, ...]
+    observe: tuple[Observe, ...] = ()
 
 
-def load(launch: Launch, with_values: bool) -> Loaded:
+def load(launch: Launch, with_values: bool, observe: Sequence[Observe] = ()) -> Loaded:
     """Place arrays, parameters and the module's data where the kernel looks for them."""
     program = launch.program
     memory = GlobalMemory(with_values)
@@ -196,7 +231,7 @@ def load(launch: Launch, with_values: bool) -> Loaded:
     _place_module(program, memory, banks)
     memory.finish()
     _point(program, memory)
-    return Loaded(launch, memory, banks, tuple(names))
+    return Loaded(launch, memory, banks, tuple(names), tuple(observe))
 
 
 def _place(memory: GlobalMemory, name: str, argument: NDArray | Space) -> int:
@@ -249,6 +284,8 @@ def machine(
         with_values=computed is None,
     )  # fmt: skip
     link(one, computed)
+    for look in loaded.observe:
+        look(one)
     return one
 
 
@@ -260,11 +297,22 @@ def batches(launch: Launch, batch_lanes: int) -> list[NDArray[np.int64]]:
     return [numbers[first : first + size] for first in range(0, launch.blocks, size)]
 
 
-def execute(launch: Launch, batch_lanes: int = BATCH_LANES) -> Totals:
+def execute(
+    launch: Launch, batch_lanes: int = BATCH_LANES, observe: Sequence[Observe] = ()
+) -> Totals:
     """Run a launch with values: arrays among the arguments are changed as by the kernel.
 
     Blocks run in batches in the order of their numbers; a kernel that waits for a block that comes
     later never ends.
+
+    Parameters
+    ----------
+    launch
+        What to run.
+    batch_lanes
+        Lanes that run together.
+    observe
+        Called with the machine of every batch.
 
     Raises
     ------
@@ -273,7 +321,7 @@ def execute(launch: Launch, batch_lanes: int = BATCH_LANES) -> Totals:
     OutOfRangeError
         If a thread leaves its arrays.
     """
-    loaded = load(launch, with_values=True)
+    loaded = load(launch, with_values=True, observe=observe)
     totals = Totals(launch.program, launch.grid, launch.block)
     for numbers in batches(launch, batch_lanes):
         one = machine(loaded, numbers)

@@ -89,6 +89,7 @@ class Slot:
 
 
 Observer = Callable[[int, NDArray[np.int64], Mask, str], None]
+OnBarrier = Callable[[list[tuple[int, Mask]], NDArray[np.int64]], None]
 
 
 class Machine:
@@ -112,6 +113,9 @@ class Machine:
         Jumps back since a group last gave way to others.
     on_jump_back
         Called with the position of a branch and the group that jumps back there.
+    on_barrier
+        Called when blocks have passed a barrier, with the lanes that go on by position, and how
+        many barriers each block passed.
     """
 
     def __init__(
@@ -135,6 +139,7 @@ class Machine:
         self.observers: list[Observer] = []
         self.clock = 0
         self.on_jump_back: Callable[[int, Group], None] | None = None
+        self.on_barrier: OnBarrier | None = None
         self.alive: Mask = geometry.exists.copy()
         self.convergence = Convergence(geometry)
         self.barriers = BlockBarriers(geometry)
@@ -191,6 +196,8 @@ class Machine:
             self.add_group(position, lanes)
         going, passed = self.barriers.released(self.alive, reduction)
         self.tally.barriers += passed
+        if self.on_barrier is not None and passed.any():
+            self.on_barrier(going, passed)
         for position, lanes in going:
             self.add_group(position, lanes)
 

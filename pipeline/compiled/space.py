@@ -12,7 +12,8 @@ _FIRST = 0x7_1000_0000
 """Address of the first array. Every array lies in a window of 4 GiB of its own, well away from both
 ends, so that no address near it carries into the upper word."""
 _ALIGNMENT = 512
-_LARGEST = _WINDOW - (1 << 29)
+LARGEST_ARRAY = _WINDOW - (1 << 29)
+"""Size of an array (B)."""
 
 
 @dataclass(frozen=True)
@@ -49,8 +50,10 @@ class GlobalMemory:
         MachineCodeError
             If it is larger than an array may be.
         """
-        if size > _LARGEST:
-            raise MachineCodeError(f"array {name} of {size} bytes is too large; at most {_LARGEST}")
+        if size > LARGEST_ARRAY:
+            raise MachineCodeError(
+                f"array {name} of {size} bytes is too large; at most {LARGEST_ARRAY}"
+            )
         address = _FIRST + len(self.arrays) * _WINDOW
         self.arrays.append(Allocation(name, address, size, self._end))
         self._contents.append(np.zeros(0, np.uint8) if content is None else content)

@@ -1,13 +1,14 @@
 """What the workflow makes of the catalog: which files, from which stores, with which settings."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from importlib import import_module
 from types import ModuleType
 from typing import Any
 
-from pipeline.artifacts.catalog import CATALOG, OWN
+from pipeline.artifacts.catalog import CATALOG, OWN, OWN_CUDA
 from pipeline.artifacts.make import MAKERS
 from pipeline.config.models import BOTH, Config
+from pipeline.config.own_cuda_entry import CudaEntry
 from pipeline.words import ENGLISH, TRANSLATIONS
 
 # Endings of files, those that hold words and those that are the same in every language.
@@ -18,6 +19,7 @@ OWN_SECTION = "own"
 """Folder of the kernels of the user's own, beside those of the lectures."""
 
 OWN_STORES = ("counts", "extrapolation", "occupancy", "predictions")
+CUDA_STORES = ("cuda_counts", "cuda_lines", "cuda_memory", "cuda_predictions")
 
 
 def module_name(lecture: str, artifact: str) -> str:
@@ -76,15 +78,17 @@ def formats(kind: str, config: Config) -> list[str]:
     ]
 
 
-def files(lecture: str, config: Config) -> list[str]:
-    """Every file of a lecture."""
+def files(lecture: str, config: Config, among: Collection[str] | None = None) -> list[str]:
+    """Every file of a lecture, or of those of its artifacts that are among these."""
+    chosen = [one for one in _listed(lecture) if among is None or one in among]
     shown = [
         f"results/{lecture}/{kind}s/{artifact}{suffix}"
         for kind in MAKERS
         for artifact in ids(kind, lecture)
+        if artifact in chosen
         for suffix in formats(kind, config)
     ]
-    return [*shown, *(f"results/{lecture}/words/{artifact}.json" for artifact in _listed(lecture))]
+    return [*shown, *(f"results/{lecture}/words/{artifact}.json" for artifact in chosen)]
 
 
 def summary(lecture: str) -> str:
@@ -99,19 +103,38 @@ def own_files(config: Config) -> list[str]:
         return []
     checks = [f"results/own/checks/{kernel}.txt" for kernel in config.own_kernels]
     stores = [f"results/own/{store}.zarr" for store in OWN_STORES]
-    return [*checks, *stores, *files(OWN_SECTION, config)]
+    return [*checks, *stores, *files(OWN_SECTION, config, OWN)]
 
 
-def own_summary(own: Sequence[str]) -> str:
+def cuda_files(config: Config) -> list[str]:
+    """Every result of the user's own compiled kernels; nothing without kernels."""
+    if not config.own_cuda:
+        return []
+    return [
+        *(f"results/own/checks/{kernel}.txt" for kernel in config.own_cuda),
+        *(f"results/own/pages/{kernel}.html" for kernel in config.own_cuda),
+        *(f"results/own/cuda/{one}.zarr" for one in cuda_runs(config.own_cuda)),
+        *(f"results/own/{store}.zarr" for store in CUDA_STORES),
+        *files(OWN_SECTION, config, OWN_CUDA),
+    ]
+
+
+def cuda_runs(cuda: Mapping[str, CudaEntry]) -> list[str]:
+    """Name every kernel with every architecture, as in the names of stores."""
+    return [f"{name}_{arch}" for name, entry in cuda.items() for arch in entry.architectures]
+
+
+def own_summary(own: Sequence[str], cuda: Sequence[str] = ()) -> str:
     """Say what the target of the user's own kernels builds."""
-    if not own:
+    if not own and not cuda:
         return "own: the configuration names no kernels of your own; docs/OWN_KERNELS.md says how."
-    return f"own: {', '.join(own)} are right; see results/own/tables/own_kernels.html."
+    pages = ["results/own/tables/own_kernels.html"] * bool(own) + ["results/own/pages"] * bool(cuda)
+    return f"own: {', '.join([*own, *cuda])} are right; see {' and '.join(pages)}."
 
 
 def _listed(lecture: str) -> dict[str, str]:
     if lecture == OWN_SECTION:
-        return OWN
+        return OWN | OWN_CUDA
     return CATALOG.get(int(lecture.removeprefix("lecture")), {})
 
 

@@ -9,6 +9,7 @@ from pipeline.config.block_programs import BlockPrograms
 from pipeline.config.compiled import Compiled
 from pipeline.config.kernels import Chosen
 from pipeline.config.models import LINE_ELEMENTS, Counting, Extrapolation, Hazards, Lecture10
+from pipeline.config.own_cuda_entry import CudaEntry
 from pipeline.config.own_entry import OwnEntry
 from pipeline.config.problem import Problem, nearest, shown
 from pipeline.config.sweeps import Sweeps
@@ -105,6 +106,17 @@ def shared_memory(kernels: Mapping[str, Chosen], most: int | None) -> Iterator[P
                 f"with these options a block takes {chosen.launch.smem_bytes} bytes of shared "
                 f"memory; at most {most} are allowed on any GPU (smem_per_block_max in "
                 f"data/compute_capabilities.yaml); choose smaller tiles or less padding",
+            )
+
+
+def cuda_shared_memory(cuda: Mapping[str, CudaEntry], most: int | None) -> Iterator[Problem]:
+    """Refuse launches that ask for more shared memory than any GPU has for a block."""
+    for name, entry in cuda.items():
+        if most is not None and entry.dynamic_shared > most:
+            yield Problem(
+                f"own_cuda.{name}.dynamic_shared",
+                f"given {entry.dynamic_shared}; at most {most} bytes are allowed on any GPU "
+                f"(smem_per_block_max in data/compute_capabilities.yaml)",
             )
 
 
@@ -217,6 +229,7 @@ CHECKS: tuple[tuple[tuple[str, ...], Callable[..., Iterator[Problem]]], ...] = (
     (("chosen", "counting"), kernel_sizes),
     (("chosen", "counting"), whole_tiles),
     (("chosen", "most_shared"), shared_memory),
+    (("cuda", "most_shared"), cuda_shared_memory),
     (("chosen", "own", "counting", "extrapolation"), extrapolated_sizes),
     (("chosen", "hazards"), hazard_sizes),
     (("own", "counting"), own_sizes.counted_sizes),

@@ -11,6 +11,7 @@ from pipeline.config import checks
 from pipeline.config.kernels import choose
 from pipeline.config.limits import most_shared
 from pipeline.config.models import Config
+from pipeline.config.own_cuda import choose_cuda
 from pipeline.config.own_kernels import choose_own
 from pipeline.config.problem import Problem, from_pydantic, missing, unknown
 from pipeline.errors import ConfigError
@@ -67,6 +68,11 @@ def load(
     if "own_kernels" in values:
         values["own"], found = choose_own(values["own_kernels"], tuple(ladder), checkout)
         values["own_kernels"] = values["own"]
+        problems += found
+    if "own_cuda" in values:
+        taken = (*ladder, *map(str, values.get("own_kernels", ())))
+        values["cuda"], found = choose_cuda(values["own_cuda"], taken, checkout)
+        values["own_cuda"] = values["cuda"]
         problems += found
     values["sheets"] = sheet_ids("gpus") if sheets is None else sheets
     values["model_sheets"] = models

@@ -177,6 +177,12 @@ class Config(Section):
         "the keys listed below; may be left out",
         default_factory=dict,
     )
+    own_cuda: Annotated[dict[Any, Any], BeforeValidator(_or_nothing)] = setting(
+        "Compiled kernels of your own, see docs/COMPILED.md. false leaves a kernel out.",
+        "kernel id: keys",
+        "the keys listed below; may be left out",
+        default_factory=dict,
+    )
     counting: Counting
     hazards: Hazards
     extrapolation: Extrapolation

@@ -11,7 +11,10 @@ from typing import Any
 
 from pydantic import TypeAdapter
 
+from pipeline.compiled import toolchain
 from pipeline.config.checks import HAZARD_KERNEL
+from pipeline.config.own_cuda import own_cuda
+from pipeline.config.own_cuda_entry import CudaEntry
 from pipeline.config.own_entry import OwnEntry
 from pipeline.config.own_kernels import own_kernel
 from pipeline.config.sweeps import Sweeps, Tiles, Timeline
@@ -93,6 +96,26 @@ def own_launch_values(own: Mapping[str, OwnEntry]) -> dict[str, dict[str, int | 
 def own_labels(own: Mapping[str, OwnEntry]) -> dict[str, str]:
     """Names of own kernels as readers see them, in the order of the configuration."""
     return {name: entry.label for name, entry in own.items()}
+
+
+def own_cuda_values(cuda: Mapping[str, CudaEntry]) -> dict[str, dict[str, Any]]:
+    """Take what a run of each compiled kernel of the user's own depends on.
+
+    ``TypeAdapter(OwnCuda)`` reads each of them back.
+    """
+    return {name: asdict(own_cuda(name, entry)) for name, entry in cuda.items()}
+
+
+def own_cuda_labels(cuda: Mapping[str, CudaEntry]) -> dict[str, str]:
+    """Names of these kernels as readers see them, in the order of the configuration."""
+    return {name: entry.label for name, entry in cuda.items()}
+
+
+def tool_versions(entry: CudaEntry) -> dict[str, str]:
+    """Say which tools a kernel's file needs, and their versions; empty where one is missing."""
+    suffix = entry.file.rpartition(".")[2]
+    tools = {"cu": ("nvcc", "nvdisasm"), "sass": ()}.get(suffix, ("nvdisasm",))
+    return {tool: toolchain.version(tool) if toolchain.find(tool) else "" for tool in tools}
 
 
 def tile_space(

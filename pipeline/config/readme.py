@@ -8,11 +8,21 @@ from typing import Any, Literal, get_args, get_origin, get_type_hints
 from pydantic.fields import FieldInfo
 
 from pipeline.config.models import Config
+from pipeline.config.own_cuda_entry import CudaArgumentEntry, CudaEntry
 from pipeline.config.own_entry import OwnEntry
 from pipeline.config.section import Section
 from pipeline.kernels.kernel import Kernel
 
-_DEFAULTS_IN_WORDS = {"inputs": "all n by n", "label": "the kernel's id"}
+_DEFAULTS_IN_WORDS = {
+    "inputs": "all n by n",
+    "label": "the kernel's id",
+    "architectures": "all of them; those that the file has code for",
+    "specification": "none: nothing is compared",
+    "arguments": "none",
+    "shape": "none",
+    "fill": "see there",
+    "value": "none",
+}
 
 HEAD = """\
 # Configuration
@@ -47,7 +57,7 @@ def readme(ladder: Mapping[str, Kernel]) -> str:
     ladder
         Every kernel there is, in order.
     """
-    parts = [*_settings(Config), *_own_kernels(), "## Options of the kernels", ""]
+    parts = [*_settings(Config), *_own_kernels(), *_own_cuda(), "## Options of the kernels", ""]
     return "\n".join([HEAD, *parts, *_options(ladder)])
 
 
@@ -106,6 +116,19 @@ def _own_kernels() -> Iterator[str]:
         cells = (f"`own_kernels.<id>.{name}`", field.description, extra["unit"], extra["allowed"])
         yield "| " + " | ".join([*map(str, cells), _entry_default(name, field)]) + " |"
     yield ""
+
+
+def _own_cuda() -> Iterator[str]:
+    """Keys of a compiled kernel of the user's own, and of its arguments."""
+    for path, entry in (("", CudaEntry), (".arguments.<name>", CudaArgumentEntry)):
+        yield from (f"{'###' if path else '##'} `own_cuda{'.<id>' * bool(path)}{path}`", "")
+        yield from (str(getdoc(entry)), "")
+        yield from ("| key | meaning | unit | allowed | default |", "|---|---|---|---|---|")
+        for name, field in entry.model_fields.items():
+            extra: Any = field.json_schema_extra
+            cells = (f"`own_cuda.<id>{path}.{name}`", field.description, *extra.values())
+            yield "| " + " | ".join([*map(str, cells), _entry_default(name, field)]) + " |"
+        yield ""
 
 
 def _entry_default(name: str, field: FieldInfo) -> str:

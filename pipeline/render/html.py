@@ -31,8 +31,26 @@ def fragment(
 
 def page(legend: Legend, body: str) -> str:
     """Give a page around a fragment that reads on a phone and on paper and loads nothing."""
-    return _ENVIRONMENT.from_string(_PAGE).render(legend=legend, body=body)
+    return _ENVIRONMENT.from_string(_PAGE).render(legend=legend, body=body, style=STYLE)
 
+
+STYLE = """\
+:root { color-scheme: light dark; }
+body { margin: 1rem; font: 1rem/1.45 system-ui, sans-serif; }
+figure { margin: 0; }
+figcaption { max-width: 70ch; margin-bottom: 0.6rem; }
+.table { overflow-x: auto; }
+table { border-collapse: collapse; font-size: 0.9rem; font-variant-numeric: tabular-nums; }
+th, td { padding: 0.25rem 0.6rem; text-align: left; vertical-align: top; }
+thead th { vertical-align: bottom; border-bottom: 2px solid; }
+tbody tr { border-bottom: 1px solid #8884; }
+tbody th { position: sticky; left: 0; background: Canvas; font-weight: 600; }
+th.number, td.number { text-align: right; }
+td.text, tbody th, .unit { white-space: nowrap; }
+td.long { min-width: 20rem; }
+.unit { font-weight: 400; }
+@media print { .table { overflow: visible; } table { font-size: 8pt; } }"""
+"""How tables look, on a phone and on paper; for pages that hold some."""
 
 _ENVIRONMENT = jinja2.Environment(
     autoescape=True,
@@ -76,21 +94,7 @@ _PAGE = """\
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <title>{{ legend.title }}</title>
 <style>
-:root { color-scheme: light dark; }
-body { margin: 1rem; font: 1rem/1.45 system-ui, sans-serif; }
-figure { margin: 0; }
-figcaption { max-width: 70ch; margin-bottom: 0.6rem; }
-.table { overflow-x: auto; }
-table { border-collapse: collapse; font-size: 0.9rem; font-variant-numeric: tabular-nums; }
-th, td { padding: 0.25rem 0.6rem; text-align: left; vertical-align: top; }
-thead th { vertical-align: bottom; border-bottom: 2px solid; }
-tbody tr { border-bottom: 1px solid #8884; }
-tbody th { position: sticky; left: 0; background: Canvas; font-weight: 600; }
-th.number, td.number { text-align: right; }
-td.text, tbody th, .unit { white-space: nowrap; }
-td.long { min-width: 20rem; }
-.unit { font-weight: 400; }
-@media print { .table { overflow: visible; } table { font-size: 8pt; } }
+{{ style | safe }}
 </style>
 </head>
 <body>

@@ -1,15 +1,24 @@
 """Times of compiled code by the roofline: every GPU runs the code made for its architecture."""
 
+from collections.abc import Sequence
+
 import numpy as np
 import xarray as xr
 
 from pipeline.hardware.occupancy import OCCUPANCY_FIGURES, occupancy
 from pipeline.timing.predict import predict
 from pipeline.vocab.compiled import COMPILED_PREDICTIONS
+from pipeline.vocab.own_cuda import OWN_CUDA_PREDICTIONS
+from pipeline.vocab.traffic import TRAFFIC
 from pipeline.vocab.variable import annotate
 
 SOURCE = "compiled"
+METHOD = "roofline"
+NO_CODE = "code"
+"""What ``limited_by`` says of a GPU that no code is for."""
+LIMITED = "limited_by"
 _METHOD = "exact"
+_COMPULSORY = TRAFFIC["compulsory_bytes"]
 
 
 def architecture(capability: str) -> str:
@@ -56,6 +65,73 @@ def predict_compiled(counts: xr.Dataset, gpus: xr.Dataset) -> xr.Dataset:
     )
     result = result.assign_coords(arch=("gpu", arch.values), source=SOURCE)
     return annotate(result.drop_attrs(), COMPILED_PREDICTIONS)
+
+
+def runs_on(capability: str, archs: Sequence[str]) -> str:
+    """Return for which architecture the code is that a GPU runs; nothing if none is for it.
+
+    Code runs on its own compute capability and on later ones of the same major number (CUDA C++
+    programming guide, binary compatibility).
+
+    >>> runs_on("8.9", ["sm_80", "sm_86", "sm_90"]), runs_on("7.0", ["sm_75"])
+    ('sm_86', '')
+    """
+    major, own = capability.split(".")[0], int(capability.replace(".", ""))
+    fit = [int(one.removeprefix("sm_")) for one in archs]
+    fit = [one for one in fit if one <= own and str(one // 10) == major]
+    return f"sm_{max(fit)}" if fit else ""
+
+
+def predict_launches(counts: xr.Dataset, gpus: xr.Dataset) -> xr.Dataset:
+    """Predict the times of single launches of compiled kernels.
+
+    Every way to predict is a value of ``method``, and this is where another one joins: the
+    roofline, ``METHOD``, reads counts alone.
+
+    Parameters
+    ----------
+    counts : (kernel, arch)
+        From :func:`pipeline.counting.own_cuda_gather.gather_cuda`.
+    gpus : (gpu)
+        Figures of the GPUs, in the order in which they are shown.
+
+    Returns
+    -------
+    (kernel, gpu, method)
+        As :func:`pipeline.timing.predict.predict` without n, with ``arch`` over (kernel, gpu), for
+        which the code is that runs there, empty if there is none, ``registers_per_thread`` and
+        residency. A kernel that does not run on a GPU has no time there.
+    """
+    arch = xr.DataArray(
+        _chosen(counts["counted"], gpus["compute_capability"]), dims=("kernel", "gpu")
+    )
+    known = arch != ""
+    by_gpu = counts.drop_dims("opcode_class").drop_vars(["failure", "how"]).drop_attrs()
+    by_gpu = by_gpu.sel(arch=arch.where(known, counts["arch"].values[0]))
+    by_gpu = by_gpu.reset_coords("arch", drop=True)
+    by_gpu = by_gpu.assign_coords(gpu=gpus["gpu"].drop_attrs().reset_coords(drop=True))
+    resident = _residency(by_gpu, gpus)
+    fits = {name: data.where(known, 0) for name, data in resident.items() if name != LIMITED}
+    resident = resident.assign(fits | {LIMITED: resident[LIMITED].where(known, NO_CODE)})
+    # Where there is no code, or it could not be launched, there are no counts.
+    counters = by_gpu.where(known & by_gpu["counted"])
+    counters = counters.expand_dims(n=[0], method=[METHOD])
+    predicted = predict(counters, resident, gpus).isel(n=0, drop=True)
+    result = predicted.drop_attrs().assign(registers_per_thread=by_gpu["registers"])
+    result = result.merge(resident)
+    result = result.assign_coords(arch=(("kernel", "gpu"), arch.values), source=SOURCE)
+    return annotate(result.drop_attrs(), OWN_CUDA_PREDICTIONS | {"dram_bytes": _COMPULSORY})
+
+
+def _chosen(counted: xr.DataArray, capabilities: xr.DataArray) -> list[list[str]]:
+    """Choose for every kernel and GPU among the architectures that the kernel has code for."""
+    return [
+        [
+            runs_on(str(one), [str(arch) for arch in row["arch"].values[row.values]])
+            for one in capabilities.values
+        ]
+        for row in counted
+    ]
 
 
 def _residency(by_gpu: xr.Dataset, gpus: xr.Dataset) -> xr.Dataset:

@@ -95,6 +95,17 @@ SOURCE_LINES = {
     ),
 }  # fmt: skip
 
+MEMORY_KINDS = {
+    "access": Variable("1", "kind of access to memory"),
+    **{
+        name: INSTRUCTIONS[name]
+        for name in (
+            "executed", "requests", "sectors", "ideal_sectors", "lines", "wavefronts",
+            "ideal_wavefronts",
+        )
+    },
+}  # fmt: skip
+
 COMPILED_PREDICTIONS = (
     PREDICTIONS
     | ARCHITECTURE

@@ -38,7 +38,6 @@ ARTIFACT = Artifact(
     },
     parameters=("gpu", "large_n"),
 )
-COLUMNS_OF_PANELS, PANEL_HEIGHT = 3, 1.45  # inches
 TIMES = tuple(f"t_{resource.id}" for resource in RESOURCES)
 COLUMNS = (
     Column("gpu_name", "GPU"),
@@ -205,22 +204,4 @@ def drawn(
 
 def draw(frame: pd.DataFrame, figure: Figure) -> None:
     """Draw one part per GPU, and in it one panel per kernel: a bar per resource."""
-    runs = frame.dropna(subset=list(TIMES))
-    if runs.empty:
-        figure.text(0.5, 0.5, "No block of any kernel fits on an SM.", ha="center")
-        return
-    by_gpu = list(runs.groupby("gpu_name", sort=False))
-    heights = [0.35 + PANEL_HEIGHT * -(-len(kernels) // COLUMNS_OF_PANELS) for _, kernels in by_gpu]
-    figure.set_figheight(sum(heights) + 0.3)
-    parts = figure.subfigures(len(by_gpu), 1, squeeze=False, height_ratios=heights).flat
-    for part, (gpu, kernels) in zip(parts, by_gpu, strict=True):
-        part.suptitle(str(gpu), fontsize=10)
-        panels = style.panels(
-            part, len(kernels), columns=COLUMNS_OF_PANELS, height=PANEL_HEIGHT, sharey=True
-        )
-        for axes, (_, kernel) in zip(panels, kernels.iterrows(), strict=True):
-            marks.times(axes, kernel)
-        longest = max(axes.get_xlim()[1] for axes in panels)
-        for axes in panels:
-            axes.set_xlim(0, longest)
-        style.outer_labels(panels, "time (ms)", "")
+    marks.times_by_gpu(figure, frame)

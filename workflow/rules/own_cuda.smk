@@ -1,0 +1,127 @@
+# Compiled kernels of the user's own: every architecture by itself, so that a launch that fails
+# keeps nothing else from being made.
+
+
+wildcard_constraints:
+    # Without such kernels nothing must match.
+    cuda="|".join(SETTINGS.own_cuda) or "(?!)",
+    arch="sm_[0-9]+",
+
+
+# What goes wrong is written down here; own_cuda_check turns it into an error.
+rule own_cuda_run:
+    input:
+        lambda wildcards: own_cuda.sources(SETTINGS.own_cuda[wildcards.cuda].file),
+    output:
+        counts=directory("results/simulated/own/cuda/{cuda}_{arch}.zarr"),
+        instructions=directory("results/own/cuda/{cuda}_{arch}.zarr"),
+    log:
+        "logs/own_cuda_run/{cuda}_{arch}.log",
+    conda:
+        "../../environment.yml"
+    params:
+        kernel=lambda wildcards: parameters.own_cuda_values(SETTINGS.own_cuda)[
+            wildcards.cuda
+        ],
+        settings=lambda wildcards: dict(
+            architecture=wildcards.arch,
+            seed=SETTINGS.counting.seed,
+            tools=parameters.tool_versions(SETTINGS.own_cuda[wildcards.cuda]),
+        ),
+        code=lambda wildcards: code_digest(
+            "workflow/scripts/own_cuda_run.py",
+            *own_cuda.function_files(SETTINGS.own_cuda[wildcards.cuda]),
+        ),
+        versions=library_versions("ml-dtypes"),
+    script:
+        "../scripts/own_cuda_run.py"
+
+
+rule own_cuda_check:
+    input:
+        lambda wildcards: expand(
+            "results/simulated/own/cuda/{{cuda}}_{arch}.zarr",
+            arch=SETTINGS.own_cuda[wildcards.cuda].architectures,
+        ),
+    output:
+        "results/own/checks/{cuda}.txt",
+    log:
+        "logs/own_cuda_check/{cuda}.log",
+    conda:
+        "../../environment.yml"
+    params:
+        code=code_digest("workflow/scripts/own_cuda_check.py"),
+        versions=library_versions(),
+    script:
+        "../scripts/own_cuda_check.py"
+
+
+rule own_cuda_counts:
+    input:
+        counts=expand(
+            "results/simulated/own/cuda/{run}.zarr",
+            run=artifact_plan.cuda_runs(SETTINGS.own_cuda),
+        ),
+        instructions=expand(
+            "results/own/cuda/{run}.zarr",
+            run=artifact_plan.cuda_runs(SETTINGS.own_cuda),
+        ),
+    output:
+        counts=directory("results/own/cuda_counts.zarr"),
+        lines=directory("results/own/cuda_lines.zarr"),
+        memory=directory("results/own/cuda_memory.zarr"),
+    log:
+        "logs/own_cuda_counts.log",
+    conda:
+        "../../environment.yml"
+    params:
+        labels=parameters.own_cuda_labels(SETTINGS.own_cuda),
+        code=code_digest("workflow/scripts/own_cuda_counts.py"),
+        versions=library_versions(),
+    script:
+        "../scripts/own_cuda_counts.py"
+
+
+rule own_cuda_predictions:
+    input:
+        counts="results/own/cuda_counts.zarr",
+        gpus="results/gpus.zarr",
+    output:
+        directory("results/own/cuda_predictions.zarr"),
+    log:
+        "logs/own_cuda_predictions.log",
+    conda:
+        "../../environment.yml"
+    params:
+        code=code_digest("workflow/scripts/own_cuda_predictions.py"),
+        versions=library_versions(),
+    script:
+        "../scripts/own_cuda_predictions.py"
+
+
+rule own_cuda_page:
+    input:
+        sources=lambda wildcards: own_cuda.sources(
+            SETTINGS.own_cuda[wildcards.cuda].file
+        ),
+        counts="results/own/cuda_counts.zarr",
+        predictions="results/own/cuda_predictions.zarr",
+        gpus="results/gpus.zarr",
+        instructions=lambda wildcards: expand(
+            "results/own/cuda/{{cuda}}_{arch}.zarr",
+            arch=SETTINGS.own_cuda[wildcards.cuda].architectures,
+        ),
+    output:
+        "results/own/pages/{cuda}.html",
+    log:
+        "logs/own_cuda_page/{cuda}.log",
+    conda:
+        "../../environment.yml"
+    params:
+        kernel=lambda wildcards: parameters.own_cuda_values(SETTINGS.own_cuda)[
+            wildcards.cuda
+        ],
+        code=code_digest("workflow/scripts/own_cuda_page.py"),
+        versions=library_versions("jinja2", "pandas"),
+    script:
+        "../scripts/own_cuda_page.py"
