@@ -81,7 +81,7 @@ def read_sources(paths: Iterable[str]) -> dict[str, list[str]]:
     }
 
 
-def compiled(path: Path, architecture: str, entry: str) -> Program:
+def compiled(path: str | Path, architecture: str, entry: str) -> Program:
     """Return the kernel ``entry`` of a file: a CUDA source, a cubin, or a listing (``.sass``).
 
     The name may also be that of the source, where it is mangled in the code and one kernel has it.
@@ -93,6 +93,7 @@ def compiled(path: Path, architecture: str, entry: str) -> Program:
     MachineCodeError
         If the entry is not in the file, or the file is for another architecture.
     """
+    path = Path(path)
     if not path.exists():
         raise ToolError(f"{path}: there is no such file")
     if path.suffix == ".sass":

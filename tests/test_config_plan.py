@@ -8,7 +8,7 @@ import xarray as xr
 import yaml
 from pydantic import TypeAdapter
 
-from pipeline.artifacts.catalog import CATALOG, OWN
+from pipeline.artifacts.catalog import CATALOG, OWN, OWN_CUDA
 from pipeline.config import artifact_plan, parameters
 from pipeline.config.load import load
 from pipeline.hardware.gpus import gpus
@@ -22,7 +22,7 @@ CHECKOUT = Path(__file__).resolve().parent.parent
 SWEEPS = ("tiles", "warp_tiles", "best_tiles", "best_warp_tiles", "timeline", "timeline_gain")
 ARTIFACTS = [
     (f"lecture{number}", artifact) for number, held in CATALOG.items() for artifact in held
-] + [("own", artifact) for artifact in OWN]
+] + [("own", artifact) for artifact in OWN | OWN_CUDA]
 
 
 @pytest.fixture(scope="module")
@@ -112,6 +112,7 @@ def test_artifact__needs_stores_and_settings_that_there_are(config, lecture, art
             "decode/timeline",
             "decode/waves",
             *(f"own/{name}" for name in artifact_plan.OWN_STORES),
+            *(f"own/{name}" for name in artifact_plan.CUDA_STORES),
         )
     }
     assert set(artifact_plan.needs(lecture, artifact).values()) <= made
@@ -156,7 +157,7 @@ def test_own_files__are_stores_checks_and_artifacts(config):
     files = artifact_plan.own_files(config)
     assert "results/own/checks/transpose_naive.txt" in files
     assert "results/own/predictions.zarr" in files
-    assert set(artifact_plan.files("own", config)) < set(files)
+    assert set(artifact_plan.files("own", config, OWN)) < set(files)
     assert "mine" in artifact_plan.own_summary(["mine"])
 
 

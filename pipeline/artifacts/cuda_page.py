@@ -126,7 +126,7 @@ def _part(counts: xr.Dataset, instructions: xr.Dataset, sources: Sources) -> Par
         title=f"Code for {arch}",
         summary=summary,
         failure=failure,
-        findings=[*_findings(counts, lines), *_hazards(instructions)],
+        findings=findings(counts, instructions, sources),
         mix=_mix(counts),
         tables=[_memory(instructions, arch), *_worst(lines, arch)],
         sources=_sources(instructions, sources),
@@ -151,8 +151,17 @@ def _source(sources: Sources, file: str, line: int) -> str:
     return lines[line - 1].strip() if 0 < line <= len(lines) else ""
 
 
-def _findings(counts: xr.Dataset, lines: pd.DataFrame) -> list[str]:
-    """Say in sentences what a reader should look at first."""
+def findings(counts: xr.Dataset, instructions: xr.Dataset, sources: Sources) -> list[str]:
+    """Say in sentences what a reader should look at first.
+
+    Parameters
+    ----------
+    counts
+        Of one kernel and architecture.
+    instructions, sources
+        As in :func:`cuda_page`.
+    """
+    lines = _wasteful(instructions, sources)
     told = []
     for what, why in (
         ("sectors", "neighbouring threads lie too far apart, or accesses are not aligned"),
@@ -178,7 +187,7 @@ def _findings(counts: xr.Dataset, lines: pd.DataFrame) -> list[str]:
             f"Each thread has {counts['local_bytes'].item():,} B of local memory: arrays that are "
             f"indexed by variables, or registers that are spilled."
         )
-    return told
+    return [*told, *_hazards(instructions)]
 
 
 def _hazards(instructions: xr.Dataset) -> list[str]:

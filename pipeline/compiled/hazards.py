@@ -7,6 +7,7 @@ warp are taken to run in step.
 """
 
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -16,7 +17,7 @@ from pipeline.compiled.binding import Mask
 from pipeline.compiled.decode import Program
 from pipeline.compiled.elf import reserved_shared
 from pipeline.compiled.geometry import WARP
-from pipeline.compiled.instruction import Immediate, Instruction
+from pipeline.compiled.instruction import Immediate, Instruction, Register, register_key
 from pipeline.compiled.machine import Machine
 from pipeline.compiled.totals import access_bytes
 from pipeline.simt.access import Access
@@ -35,6 +36,8 @@ _KINDS = {
 }
 _MATRIX_ROW = 16
 _WORD = 4
+_EXCHANGE_REACH = 32
+"""Instructions between the load and the exchange of an atomic that is a loop."""
 
 
 @dataclass(frozen=True)
@@ -67,10 +70,15 @@ class HazardWatch:
 
     def __init__(self, program: Program) -> None:
         self.program = program
-        self.sizes = {
-            number: _MATRIX_ROW if one.opcode == "LDSM" else access_bytes(one)
-            for number, one in enumerate(program.instructions)
+        code = program.instructions
+        self.kinds = {
+            number: ATOMIC if _opens_exchange(code, number) else _KINDS[one.opcode]
+            for number, one in enumerate(code)
             if one.opcode in _KINDS
+        }
+        self.sizes = {
+            number: _MATRIX_ROW if code[number].opcode == "LDSM" else access_bytes(code[number])
+            for number in self.kinds
         }
         self.granule = min([_WORD, *self.sizes.values()])
         self._counts: Counter[tuple[str, int]] = Counter()
@@ -139,7 +147,7 @@ class _BatchWatch:
         touched = address[lanes]
         if touched.min() < 0 or touched.max() + size > self.machine.shared_bytes:
             return  # The access itself fails next, with the thread that made it.
-        what = _KINDS[self.machine.program.instructions[position].opcode]
+        what = self.owner.kinds[position]
         self._enter(position, address, lanes, size, what)
         if what == COPY_ISSUED:
             self.copies.append(_Copy(address.copy(), lanes.copy(), self.committed.copy(), size))
@@ -233,6 +241,25 @@ class _BatchWatch:
                     int(absent.argmax()) // WARP, "", -1,
                 )  # fmt: skip
                 self.owner.note(position, hazard, int(torn.sum()))
+
+
+def _opens_exchange(code: Sequence[Instruction], number: int) -> bool:
+    """Say whether a load reads what a compare-and-swap then compares with.
+
+    Atomics that hardware lacks, such as sums of real numbers, are compiled to such loops, of which
+    load and exchange together are one atomic.
+    """
+    one = code[number]
+    target = next((part for part in one.results if isinstance(part, Register)), None)
+    if one.opcode not in ("LDS", "LD") or target is None or target.number is None:
+        return False
+    for later in code[number + 1 : number + 1 + _EXCHANGE_REACH]:
+        values = [part for part in later.operands if isinstance(part, Register)]
+        if later.opcode in ("ATOMS", "ATOM") and (later.has("CAS") or later.has("CAST")):
+            return any(part.number == target.number for part in values)
+        if register_key(target.file, target.number) in later.writes:
+            return False
+    return False
 
 
 def _counts_threads(instruction: Instruction) -> bool:

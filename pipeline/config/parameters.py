@@ -101,7 +101,7 @@ def own_labels(own: Mapping[str, OwnEntry]) -> dict[str, str]:
 def own_cuda_values(cuda: Mapping[str, CudaEntry]) -> dict[str, dict[str, Any]]:
     """Take what a run of each compiled kernel of the user's own depends on.
 
-    ``TypeAdapter(OwnCuda)`` reads each of them back.
+    :func:`pipeline.counting.own_cuda.read_own` reads each of them back.
     """
     return {name: asdict(own_cuda(name, entry)) for name, entry in cuda.items()}
 

@@ -1,12 +1,13 @@
 """A compiled kernel of the user's own: how it is launched, and what it is given."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import ml_dtypes
 import numpy as np
 from numpy.typing import NDArray
+from pydantic import TypeAdapter
 
 from pipeline.compiled.launch import Argument, Space
 from pipeline.errors import KernelError
@@ -146,6 +147,11 @@ class OwnCuda:
     def array_bytes(self) -> int:
         """All arrays together (B)."""
         return sum(one.nbytes for one in self.arguments if one.shape)
+
+
+def read_own(values: Mapping[str, Any]) -> OwnCuda:
+    """Read back what ``dataclasses.asdict`` gave."""
+    return TypeAdapter(OwnCuda).validate_python(values)
 
 
 def dtype(name: str) -> np.dtype:

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from pipeline.artifacts.artifact import Artifact
-from pipeline.artifacts.catalog import CATALOG, OWN
+from pipeline.artifacts.catalog import CATALOG, OWN, OWN_CUDA
 from pipeline.config.models import Config
 from tests.artifacts.stores import STORES
 
@@ -29,7 +29,7 @@ def test_catalog__lists_every_artifact_file():
         for path in FOLDER.glob(f"{folder}/*.py")
         if path.name != "__init__.py"
     }
-    assert on_disk == {*MODULES.values(), *OWN.values()}
+    assert on_disk == {*MODULES.values(), *OWN.values(), *OWN_CUDA.values()}
 
 
 def test_catalog__no_two_artifacts_share_an_id():

@@ -362,6 +362,12 @@ def case_gemm_update(a):
     close(z, expected)
 
 
+def case_hazards(a):
+    x, out = normal(256), np.zeros(256, np.float32)
+    run("hazards", a, 2, 128, x, out, 256, 0)
+    close(out, x.reshape(2, 128)[:, ::-1].ravel(), 0)
+
+
 CASES = {name[len("case_") :]: case for name, case in globals().items() if name[:5] == "case_"}
 
 

@@ -13,7 +13,7 @@ from pipeline.kernels.registry import KERNELS
 from pipeline.listing_files import read_twin
 from pipeline.measured.kernels import sgemm_rates
 from pipeline.timing.compare import COMPILED, MODEL, compare_rates
-from pipeline.timing.compiled import predict_compiled
+from pipeline.timing.compiled import METHOD, predict_compiled, predict_launches, runs_on
 
 NAMES, ARCHS, SIZES = ("k03_smem", "k06_vectorized"), ("sm_80", "sm_86"), (100, 4096)
 CARDS = ("rtx_a6000", "v100_sxm2", "a100_sxm_40gb")
@@ -88,3 +88,41 @@ def test_validation__shows_both_sources(predicted, cards):
     tiled = both.sel(measurement="rtx_a6000 k10_warptiled 4096", model=COMPILED)
     assert np.isnan(tiled.predicted_gflops)
     assert int(both.compared.sel(validated_gpu="rtx_a6000", model=COMPILED)) == 2
+
+
+@pytest.mark.parametrize(
+    ("capability", "archs", "chosen"),
+    [
+        ("8.9", ["sm_80", "sm_86", "sm_90"], "sm_86"),
+        ("8.6", ["sm_89"], ""),
+        ("9.0", ["sm_89"], ""),
+        ("12.0", ["sm_120", "sm_90"], "sm_120"),
+        ("7.0", ["sm_75"], ""),
+    ],
+)
+def test_runs_on__code_of_the_same_major_number_and_no_later(capability, archs, chosen):
+    assert runs_on(capability, archs) == chosen
+
+
+def test_predict_launches__each_gpu_runs_the_code_that_fits_it(counts, cards):
+    """A product of the ladder, with the traffic that it has there, is predicted as it is there."""
+    n = 4096
+    launches = counts.sel(n=n).drop_vars(["n", "simulated"]).drop_attrs()
+    traffic = predict_compiled(counts, cards)["dram_bytes"].sel(n=n, gpu="a100_sxm_40gb")
+    launches = launches.assign(
+        compulsory_bytes=(("kernel", "arch"), np.stack([traffic.values] * 2, 1).astype(np.int64)),
+        counted=(("kernel", "arch"), [[True, False], [True, True]]),
+        failure=(("kernel", "arch"), [[""] * 2] * 2),
+        how=(("kernel", "arch"), [["counted"] * 2] * 2),
+    )
+    found = predict_launches(launches, cards)
+    assert found["arch"].sel(kernel="k03_smem").values.tolist() == ["sm_80", "", "sm_80"]
+    assert found["arch"].sel(kernel="k06_vectorized").values.tolist() == ["sm_86", "", "sm_80"]
+    known = predict_compiled(counts, cards).sel(n=n, gpu="a100_sxm_40gb")
+    one = found.sel({"gpu": "a100_sxm_40gb", "method": METHOD})
+    for name in ("t", "t_issue", "t_dram", "bound", "blocks_per_sm", "limited_by"):
+        np.testing.assert_array_equal(one[name].values, known[name].values)
+    nowhere = found.sel({"gpu": "v100_sxm2", "method": METHOD})
+    assert nowhere["t"].isnull().all()
+    assert set(nowhere["limited_by"].values.tolist()) == {"code"}
+    assert set(nowhere["bound"].values.tolist()) == {"none"}

@@ -1,16 +1,14 @@
 """Rule ``own_cuda_page``: the page of one compiled kernel of the user's own."""
 
-from pydantic import TypeAdapter
-
 from pipeline import runlog, store
 from pipeline.artifacts.cuda_page import cuda_page
-from pipeline.counting.own_cuda import OwnCuda
+from pipeline.counting.own_cuda import read_own
 from pipeline.listing_files import read_sources
 from pipeline.render.profile import render_profile
 
 runlog.start(snakemake.log[0])
 
-own = TypeAdapter(OwnCuda).validate_python(snakemake.params.kernel)
+own = read_own(snakemake.params.kernel)
 counts, predictions, gpus = map(
     store.read,
     (snakemake.input.counts, snakemake.input.predictions, snakemake.input.gpus),
