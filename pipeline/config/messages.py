@@ -16,7 +16,7 @@ from babel.messages.catalog import Catalog
 from babel.messages.extract import extract_from_file
 from babel.messages.pofile import read_po, write_po
 
-from pipeline.artifacts.catalog import CATALOG, OWN
+from pipeline.artifacts.catalog import CATALOG, OWN, OWN_CUDA
 from pipeline.artifacts.ladder import name
 from pipeline.block_programs.programs.catalog import PROGRAMS
 from pipeline.config import artifact_plan
@@ -130,7 +130,7 @@ def _marked(folder: Path = PACKAGE) -> Iterator[tuple[str, str]]:
 
 def _declared() -> Iterator[tuple[str, str]]:
     """Words of every artifact, and of the figures of GPUs."""
-    for module in (*OWN.values(), *(module for ids in CATALOG.values() for module in ids.values())):
+    for module in (one for ids in (OWN, OWN_CUDA, *CATALOG.values()) for one in ids.values()):
         place = f"{module.replace('.', '/')}.py"
         yield from ((text, place) for text in _fields(import_module(module)))
     yield from _vocabulary().items()
@@ -161,7 +161,8 @@ def _named() -> Iterator[tuple[str, str]]:
 
 def _kernels(config: Config) -> Iterator[str]:
     yield from (name(id_, KERNELS[id_].label) for id_ in config.kernels)
-    yield from (entry.label for entry in config.own_kernels.values())
+    for own in (config.own_kernels, config.own_cuda):
+        yield from (entry.label for entry in own.values())
 
 
 def _executions(config: Config) -> Iterator[str]:
