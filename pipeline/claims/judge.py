@@ -98,7 +98,7 @@ def judge(
     Returns
     -------
     In the order of ``claims``. A claim about something that the results do not hold, or whose
-    number is NaN, is not applicable.
+    number does not exist, is not applicable.
     """
     return [_judge(one, stores, settings.get(one.lecture, {})) for one in claims]
 
@@ -109,6 +109,9 @@ def _judge(claim: Claim, stores: Mapping[str, xr.Dataset], settings: Mapping[str
         finding = claim.check(**{name: stores[name] for name in claim.needs}, **parameters)
     except NotApplicableError as error:
         return Judged(claim, parameters, None, error.reason, error.facts)
-    if any(math.isnan(measure.value) for measure in finding.measures.values()):
+    except ZeroDivisionError:
+        # A ratio to something of which there is none, stalls say.
+        return Judged(claim, parameters, None, NOTHING)
+    if not all(math.isfinite(measure.value) for measure in finding.measures.values()):
         return Judged(claim, parameters, None, NOTHING)
     return Judged(claim, parameters, finding)

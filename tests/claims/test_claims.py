@@ -136,6 +136,12 @@ def not_a_number(dataset):
     )
 
 
+def zeros(dataset):
+    return dataset.assign(
+        {name: 0 * one for name, one in dataset.items() if one.dtype.kind in "if"}
+    )
+
+
 def nothing_simulated(dataset):
     return (
         dataset.assign(simulated=dataset["simulated"] & False)
@@ -154,6 +160,7 @@ OTHERS = {
     "one operation": first_of("operation"),
     "no numbers": not_a_number,
     "nothing simulated": nothing_simulated,
+    "zeros": zeros,
 }
 
 

@@ -90,7 +90,11 @@ def _lengthened(
     ways = {"kernels": GRAPHS, "megakernel": PREFETCH}
     measures = {}
     for name, execution in ways.items():
-        times = pick(sensitivity, execution=execution, variant=["base", variant])["t"].to_numpy()
+        times = (
+            pick(sensitivity, execution=execution, variant=["base", variant])["t"]
+            .to_numpy()
+            .tolist()
+        )
         measures[name] = between(times[1] / times[0] - 1, *bounds[name])
     return Finding(measures)
 

@@ -8,6 +8,7 @@ LECTURE = 11
 MODEL = "llama_3_2_1b"
 H100, B200 = "h100_sxm", "b200"
 KERNELS12, KERNELS7, GRAPHS = "kernels12_stream", "kernels7_stream", "kernels7_graphs"
+PDL = "kernels7_pdl"
 NO_PREFETCH, PREFETCH = "megakernel_no_prefetch", "megakernel_prefetch"
 
 
