@@ -15,7 +15,7 @@ from pipeline.sweep.layout import Region, Sweep, template
 from pipeline.sweep.local import LOCAL, Finish, run_local, unfinished
 from pipeline.sweep.plan import Budget, Plan
 from pipeline.sweep.progress import Progress
-from pipeline.sweep.remote import local_cluster, run_remote
+from pipeline.sweep.remote import exposure, local_cluster, run_remote
 from pipeline.vocab.sweeps import NO_RULE
 
 CLUSTER = "cluster"
@@ -123,7 +123,8 @@ def run(
         kept for the next run.
     """
     survey = _survey(sweep)
-    progress.begin(survey.plan.statement(), survey.plan.points)
+    said = filter(None, (exposure(limits.scheduler), survey.plan.statement()))
+    progress.begin("\n".join(said), survey.plan.points)
     survey.plan.require(limits.budget)
     regions, points = survey.regions, survey.points
 

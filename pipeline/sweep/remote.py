@@ -10,7 +10,9 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
+from ipaddress import ip_address
 from typing import Any
+from urllib.parse import urlsplit
 
 import xarray as xr
 from distributed import Client, Future, KilledWorker, LocalCluster
@@ -30,6 +32,8 @@ AHEAD = 3
 """Regions per worker thread that are sent ahead; bounds memory here and there."""
 
 LOOPBACK = "127.0.0.1"
+
+_ENCRYPTED = ("tls", "wss")
 
 Identity = tuple[str, dict[str, str]]
 """Digest of code, and versions of libraries."""
@@ -56,6 +60,29 @@ def run_remote(
     """
     with _client(address) as client:
         _Run(sweep, client, address, write, finish).go(todo)
+
+
+def exposure(address: str) -> str:
+    """Warn of a scheduler that others may reach; nothing for one on this machine, or with TLS.
+
+    >>> exposure("tcp://127.0.0.1:8786")
+    ''
+    """
+    found = urlsplit(address)
+    if found.scheme in _ENCRYPTED or found.hostname is None or _is_loopback(found.hostname):
+        return ""
+    return (
+        f"WARNING: traffic with {address} is neither encrypted nor authenticated: whoever reaches "
+        f"that port can run code on the workers and change results; see Security in "
+        f"docs/CLUSTERS.md"
+    )
+
+
+def _is_loopback(host: str) -> bool:
+    try:
+        return ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost"
 
 
 @contextmanager

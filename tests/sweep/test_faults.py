@@ -240,6 +240,36 @@ def test_local_cluster__listens_on_loopback_only():
     assert listening == {"127.0.0.1"}
 
 
+@pytest.mark.parametrize(
+    ("address", "warned"),
+    [
+        ("threads", False),
+        ("cluster", False),
+        ("tcp://127.0.0.1:8786", False),
+        ("tcp://[::1]:8786", False),
+        ("tcp://localhost:8786", False),
+        ("tls://10.0.0.7:8786", False),
+        ("wss://head:8786", False),
+        ("tcp://10.0.0.7:8786", True),
+        ("tcp://head:8786", True),
+        ("ws://head:8786", True),
+        ("ucx://127.0.0.1.example.org:8786", True),
+    ],
+)
+def test_exposure__warns_of_what_others_may_reach(address, warned):
+    said = remote.exposure(address)
+    assert said.startswith("WARNING: traffic with ") == warned
+    assert bool(said) == warned
+
+
+def test_run__says_that_a_scheduler_may_be_reached_by_others(tmp_path, monkeypatch):
+    monkeypatch.setattr(remote, "CONNECT_SECONDS", 0.2)
+    log, limits = io.StringIO(), Limits("tcp://0.0.0.0:9", 1, ENOUGH)
+    with pytest.raises(SweepError, match="no scheduler answers"):
+        run(toy.sweep(), RegionStore(tmp_path / "toy.zarr"), "one", limits, Progress(log))
+    assert "WARNING: traffic with tcp://0.0.0.0:9 is neither" in log.getvalue()
+
+
 def test_worker_with_other_code__is_refused():
     identity = ("0" * 64, {"numpy": "1.0"})
     with pytest.raises(SweepError, match="a worker has other code or libraries"):
