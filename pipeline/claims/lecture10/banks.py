@@ -24,7 +24,7 @@ def _ways(bank_patterns: xr.Dataset, pattern: str) -> float:
     ("bank_conflicts",),
     message(
         "A wavefront brings {most:.0f} bytes, whatever the width of the access: wide loads of "
-        "neighbours save instructions, {instructions:.0f} for one, and no wavefronts."
+        "neighbours save instructions, one in place of {instructions:.0f}, and no wavefronts."
     ),
 )
 def wide_loads_save_no_wavefronts(bank_patterns: xr.Dataset) -> Finding:

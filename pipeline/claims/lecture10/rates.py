@@ -30,16 +30,16 @@ TIMES = {resource.id: f"t_{resource.id}" for resource in RESOURCES}
 
 PACE = {
     "l1": message(
-        "On the {gpu_name}, lines of L1 set the pace of {kernel}: {rate:,.0f} GFLOP/s, at "
-        "least {lead:.2f} times the time of any other resource."
+        "On the {gpu_name}, lines of L1 set the pace of {kernel}: {rate:,.0f} GFLOP/s, at least "
+        "{lead:.2f} times the time of any other resource."
     ),
     "smem": message(
-        "On the {gpu_name}, shared memory sets the pace of {kernel}: {rate:,.0f} GFLOP/s, at "
-        "least {lead:.2f} times the time of any other resource."
+        "On the {gpu_name}, shared memory sets the pace of {kernel}: {rate:,.0f} GFLOP/s, at least "
+        "{lead:.2f} times the time of any other resource."
     ),
     "issue": message(
-        "On the {gpu_name}, issuing instructions sets the pace of {kernel}: {rate:,.0f} "
-        "GFLOP/s, at least {lead:.2f} times the time of any other resource."
+        "On the {gpu_name}, issuing instructions sets the pace of {kernel}: {rate:,.0f} GFLOP/s, "
+        "at least {lead:.2f} times the time of any other resource."
     ),
     "fma": message(
         "On the {gpu_name}, the multiply-adds themselves set the pace of {kernel}: {rate:,.0f} "

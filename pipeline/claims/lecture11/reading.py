@@ -123,7 +123,8 @@ def heads_weigh_most_in_small_models(ledger: xr.Dataset) -> Finding:
     ("ledger", "timeline"),
     message(
         "Reading the {megabytes:.1f} MB of an O projection takes {read:.1f} µs on the {gpu_name}, "
-        "and launching an empty kernel {launch:.1f} µs: the work is no longer than the way to it."
+        "and launching an empty kernel {launch:.1f} µs: the work takes hardly longer than the way "
+        "to it."
     ),
 )
 def projection_is_as_short_as_a_launch(ledger: xr.Dataset, timeline: xr.Dataset) -> Finding:
