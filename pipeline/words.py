@@ -5,9 +5,11 @@ so a template is translated first and filled afterwards: ``say("{n} blocks").for
 """
 
 import hashlib
-from collections.abc import Callable, Iterable, Mapping
-from functools import cache
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import cache, reduce
 from pathlib import Path
+from string import Formatter
 
 from babel.messages.pofile import read_po
 
@@ -48,6 +50,62 @@ def speaker(language: str) -> Say:
         return english
     catalogue = translations(language)
     return lambda text: catalogue.get(text, text)
+
+
+def listed(names: Sequence[str], say: Say) -> str:
+    """Write names in a row."""
+    return say(", ").join(names)
+
+
+def named_together(names: Sequence[str], say: Say) -> str:
+    """Write names in a row as in a sentence, with a word before the last one."""
+    if len(names) == 1:
+        return names[0]
+    return say("{names} and {last}").format(names=listed(names[:-1], say), last=names[-1])
+
+
+def together(sentences: Sequence[str], say: Say) -> str:
+    """Write sentences one after the other, as the language does."""
+    told = [sentence for sentence in sentences if sentence]
+    if not told:
+        return ""
+    return reduce(lambda one, two: say("{first} {second}").format(first=one, second=two), told)
+
+
+def retold(text: str, templates: Iterable[str], say: Say) -> str:
+    """Give a text that was made from a template in English, as those in stores are.
+
+    Parameters
+    ----------
+    text
+        Made from one of the templates, or from none; what was filled in may be made from one too.
+    templates
+        Marked with :func:`message`.
+    say
+        The language.
+    """
+    for template in templates:
+        if found := _pattern(template).fullmatch(text):
+            held = {name: retold(one, templates, say) for name, one in found.groupdict().items()}
+            return _without_formats(say(template)).format(**held)
+    return say(text)
+
+
+@cache
+def _pattern(template: str) -> re.Pattern[str]:
+    parts = (
+        re.escape(fixed) + (f"(?P<{name}>.+?)" if name else "")
+        for fixed, name, _, _ in Formatter().parse(template)
+    )
+    return re.compile("".join(parts))
+
+
+def _without_formats(template: str) -> str:
+    """Leave out how values are written: they are text already."""
+    parts = (
+        fixed + (f"{{{name}}}" if name else "") for fixed, name, _, _ in Formatter().parse(template)
+    )
+    return "".join(parts)
 
 
 @cache

@@ -15,17 +15,21 @@ All of them may also name ``say``, which gives a text in the language that is ma
 """
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import reduce
 from typing import Any
 
 from pipeline.render.column import FULL_STOP, Legend
-from pipeline.words import Say
+from pipeline.words import Say, together
 
 # What stands at the end of a sentence before the next one.
 _SENTENCE_END = re.compile(rf"(?<=\.)\s+(?=\S)|(?<={FULL_STOP})(?=.)")
 ALT_SENTENCES = 2
+
+
+def sentences(text: str) -> list[str]:
+    """Take a text of full sentences apart."""
+    return _SENTENCE_END.split(text)
 
 
 @dataclass(frozen=True)
@@ -95,21 +99,16 @@ class Artifact:
             say(template).format(**told) if template else ""
             for template in (self.title, self.caption, self.reading)
         )
-        finding = _SENTENCE_END.split(caption)[:ALT_SENTENCES]
+        finding = sentences(caption)[:ALT_SENTENCES]
         return Words(
             title=title,
             caption=caption,
             reading=reading,
-            both=say("{first} {second}").format(first=caption, second=reading).strip(),
-            alt=_in_one([say("{title}.").format(title=title), *finding], say),
+            both=together([caption, reading], say),
+            alt=together([say("{title}.").format(title=title), *finding], say),
         )
 
     def legend(self, words: Words, kind: str, language: str) -> Legend:
         """Words of the ``"table"``, or of the ``"figure"``, which also has the reading."""
         caption = words.both if kind == "figure" else words.caption
         return Legend(self.id, words.title, caption, language)
-
-
-def _in_one(sentences: Sequence[str], say: Say) -> str:
-    """Join sentences as the language does."""
-    return reduce(lambda one, two: say("{first} {second}").format(first=one, second=two), sentences)

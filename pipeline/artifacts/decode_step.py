@@ -9,17 +9,25 @@ from matplotlib.axes import Axes
 
 from pipeline import units
 from pipeline.artifacts import style
+from pipeline.words import Say, message
 
-_OPERATIONS = {"qkv": "QKV", "o": "O", "gate_up": "gate/up", "lm_head": "norm + head"}
+# Ids of operations, and of groups that run together, to what readers see.
+_OPERATIONS = {
+    "qkv": "QKV",
+    "attention": message("attention"),
+    "o": "O",
+    "gate_up": "gate/up",
+    "lm_head": message("norm + head"),
+}
 
 # Colour, and a pattern for those who see no colours.
 _PARTS = {
-    "read": ("reading", style.BLUE, ""),
-    "launch": ("launch gaps", style.ORANGE, "//"),
-    "ramp": ("ramp-up", style.SKY, ""),
-    "small": ("small kernels", style.PALE, ".."),
-    "tail": ("last waves", style.GREEN, "\\\\"),
-    "stall": ("stalls", style.RED, ""),
+    "read": (message("reading"), style.BLUE, ""),
+    "launch": (message("launch gaps"), style.ORANGE, "//"),
+    "ramp": (message("ramp-up"), style.SKY, ""),
+    "small": (message("small kernels"), style.PALE, ".."),
+    "tail": (message("last waves"), style.GREEN, "\\\\"),
+    "stall": (message("stalls"), style.RED, ""),
 }
 PARTS = tuple(_PARTS)
 
@@ -58,16 +66,16 @@ def executions(timeline: xr.Dataset, model: str, shown_gpus: Sequence[str]) -> p
     return frame[[*labels, *map(str, flat.data_vars)]]
 
 
-def bars_by_gpu(axes: Axes, rows: pd.DataFrame) -> None:
+def bars_by_gpu(axes: Axes, rows: pd.DataFrame, say: Say) -> None:
     """Prepare a panel with one row per execution: names, title, room for a label at the right."""
-    axes.set_yticks(np.arange(len(rows)), rows["execution_label"])
+    axes.set_yticks(np.arange(len(rows)), rows["execution_label"].map(say))
     axes.tick_params(axis="y", length=0)
     axes.set_ylim(len(rows) - 0.4, -0.6)
     axes.set(title=rows["gpu_name"].iloc[0])
     axes.grid(True, axis="x")
 
 
-def stack(axes: Axes, rows: pd.DataFrame) -> None:
+def stack(axes: Axes, rows: pd.DataFrame, say: Say) -> None:
     """Draw the parts of the time of each row as one stacked bar (ms)."""
     left = np.zeros(len(rows))
     for part, (name, colour, hatch) in _PARTS.items():
@@ -80,6 +88,6 @@ def stack(axes: Axes, rows: pd.DataFrame) -> None:
             hatch=hatch,
             edgecolor="white",
             linewidth=0.6,
-            label=name,
+            label=say(name),
         )
         left = left + width

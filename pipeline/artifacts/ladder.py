@@ -8,6 +8,8 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
+from pipeline.words import Say, listed
+
 _STEP = re.compile(r"k\d\d(?=_|$)")
 # Steps in a row that are still named one by one.
 SHORT_RUN = 2
@@ -24,19 +26,24 @@ def tag(kernel: str) -> str:
     return step.group() if step else _LIBRARIES.get(kernel, kernel)
 
 
-def tags(kernels: Iterable[str]) -> str:
+def tags(kernels: Iterable[str], say: Say) -> str:
     """Name kernels in one line, steps of the ladder that follow each other as a range.
 
-    >>> tags(["k05_blocktile_2d", "k06_vectorized", "k07_banks_linearized", "k11_double_buffered"])
+    >>> from pipeline.words import english
+    >>> tags(["k05_blocktile_2d", "k06_vectorized", "k07_banks_linearized", "k11_x"], english)
     'k05 to k07, k11'
     """
     runs: list[list[str]] = []
     for one in dict.fromkeys(map(tag, kernels)):
         follows = runs and _STEP.fullmatch(one) and _step_after(runs[-1][-1]) == one
         runs[-1].append(one) if follows else runs.append([one])
-    return ", ".join(
-        f"{run[0]} to {run[-1]}" if len(run) > SHORT_RUN else ", ".join(run) for run in runs
-    )
+    named = [
+        say("{first} to {last}").format(first=run[0], last=run[-1])
+        if len(run) > SHORT_RUN
+        else listed(run, say)
+        for run in runs
+    ]
+    return listed(named, say)
 
 
 def _step_after(step: str) -> str:
@@ -108,7 +115,7 @@ def taken(simulated: xr.DataArray, n: int) -> xr.DataArray:
     return chosen.astype(int).reset_coords(drop=True)
 
 
-def with_exceptions(n: int, sizes: xr.DataArray) -> str:
+def with_exceptions(n: int, sizes: xr.DataArray, say: Say) -> str:
     """Write a size, and those of the kernels that have another one.
 
     Parameters
@@ -117,13 +124,15 @@ def with_exceptions(n: int, sizes: xr.DataArray) -> str:
         Size of most kernels.
     sizes : (kernel,)
         Size of each kernel.
+    say
+        The language.
     """
     others = [
-        f"{size} for {tag(str(kernel))}"
+        say("{size} for {kernel}").format(size=size, kernel=tag(str(kernel)))
         for kernel, size in zip(sizes["kernel"].to_numpy(), sizes.to_numpy(), strict=True)
         if size != n
     ]
-    return f"{n} ({', '.join(others)})" if others else f"{n}"
+    return say("{n} ({others})").format(n=n, others=listed(others, say)) if others else f"{n}"
 
 
 def published(measured: xr.Dataset, n: int) -> pd.DataFrame:

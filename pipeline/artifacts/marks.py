@@ -9,6 +9,7 @@ from matplotlib.figure import Figure
 from pipeline import units
 from pipeline.artifacts import style
 from pipeline.timing.resources import RESOURCES
+from pipeline.words import Say
 
 COLUMNS_OF_PANELS, PANEL_HEIGHT = 3, 1.45  # inches
 
@@ -19,7 +20,9 @@ def bounds(frame: pd.DataFrame) -> list[str]:
     return [resource.id for resource in RESOURCES if resource.id in binding]
 
 
-def predicted(axes: Axes, frame: pd.DataFrame, x: str, y: str, binding: Sequence[str]) -> None:
+def predicted(
+    axes: Axes, frame: pd.DataFrame, x: str, y: str, binding: Sequence[str], say: Say
+) -> None:
     """Draw a filled mark per prediction, in the colour of the resource that binds it.
 
     Parameters
@@ -32,6 +35,8 @@ def predicted(axes: Axes, frame: pd.DataFrame, x: str, y: str, binding: Sequence
         Columns.
     binding
         Resources that the legend lists, in its order.
+    say
+        Language of the legend.
     """
     frame = frame.dropna(subset=[x, y])
     for bound in binding:
@@ -40,12 +45,12 @@ def predicted(axes: Axes, frame: pd.DataFrame, x: str, y: str, binding: Sequence
             rows[x],
             rows[y],
             color=style.resource_colour(bound),
-            label=f"predicted: {style.resource_name(bound)}",
+            label=say("predicted: {resource}").format(resource=say(style.resource_name(bound))),
             zorder=3,
         )
 
 
-def published(axes: Axes, frame: pd.DataFrame, x: str, y: str) -> None:
+def published(axes: Axes, frame: pd.DataFrame, x: str, y: str, say: Say) -> None:
     """Draw a hollow mark per published rate; arguments as in :func:`predicted`."""
     frame = frame.dropna(subset=[x, y])
     axes.scatter(
@@ -55,12 +60,12 @@ def published(axes: Axes, frame: pd.DataFrame, x: str, y: str) -> None:
         facecolors="none",
         edgecolors=style.BLACK,
         marker="D",
-        label="published",
+        label=say("published"),
         zorder=4,
     )
 
 
-def times(axes: Axes, kernel: pd.Series) -> None:
+def times(axes: Axes, kernel: pd.Series, say: Say) -> None:
     """Draw one bar per resource; the binding one has its colour.
 
     Parameters
@@ -69,13 +74,15 @@ def times(axes: Axes, kernel: pd.Series) -> None:
         Where to draw.
     kernel
         ``kernel_name``, ``bound`` and ``t_<id>`` (s) per resource.
+    say
+        Language of the names.
     """
     ids = [resource.id for resource in RESOURCES]
     shown = [units.to_milliseconds(kernel[f"t_{one}"]) for one in ids]
     colours = [style.resource_colour(one) if one == kernel["bound"] else style.PALE for one in ids]
-    bars = axes.barh([style.resource_name(one) for one in ids], shown, color=colours)
+    bars = axes.barh([say(style.resource_name(one)) for one in ids], shown, color=colours)
     axes.bar_label(bars, [f"{time:,.3g}" for time in shown], padding=2, fontsize=8)
-    axes.set(title=kernel["kernel_name"], xlim=(0, 1.22 * max(shown)))
+    axes.set(title=say(kernel["kernel_name"]), xlim=(0, 1.22 * max(shown)))
     axes.locator_params(axis="x", nbins=4)
     axes.tick_params(axis="y", length=0)
     if not axes.yaxis_inverted():

@@ -4,12 +4,15 @@ import math
 from collections.abc import Sequence
 from textwrap import fill
 from typing import Any
+from unicodedata import east_asian_width
 
 from matplotlib.artist import Artist
 from matplotlib.axes import Axes
 from matplotlib.axis import Axis
 from matplotlib.figure import Figure, SubFigure
 from matplotlib.ticker import FixedLocator, LogLocator, NullFormatter, NullLocator
+
+from pipeline.words import message
 
 # Okabe and Ito's palette: told apart with any common colour blindness, and in print.
 BLACK = "#000000"
@@ -50,17 +53,17 @@ LEGEND_CHARACTERS = 120
 ENTRY_CHARACTERS = 6
 
 _RESOURCES = {
-    "fma": ("FP32", BLUE),
-    "tensor": ("tensor", PURPLE),
-    "issue": ("issue", SKY),
-    "l1": ("L1", ORANGE),
-    "smem": ("shared", RED),
-    "dram": ("DRAM", GREEN),
+    "fma": (message("FP32"), BLUE),
+    "tensor": (message("tensor"), PURPLE),
+    "issue": (message("issue"), SKY),
+    "l1": (message("L1"), ORANGE),
+    "smem": (message("shared"), RED),
+    "dram": (message("DRAM"), GREEN),
 }
 
 
 def resource_name(resource: str) -> str:
-    """Short name of a resource as shown to readers; its id where there is none."""
+    """Short name of a resource, to be said to readers; its id where there is none."""
     return _RESOURCES.get(resource, (resource, ""))[0]
 
 
@@ -207,6 +210,11 @@ def rate_ticks(axis: Axis, times: Sequence[float] = (1, 3)) -> None:
     axis.set_minor_locator(NullLocator())
 
 
+def letters(text: str) -> int:
+    """Width of a text in Latin letters; those of Chinese are about twice as wide."""
+    return sum(2 if east_asian_width(sign) in "WF" else 1 for sign in text)
+
+
 def legend_above(figure: Figure | SubFigure, panels: Sequence[Axes], columns: int = 3) -> None:
     """Put one legend above all panels, each label once, in the order of drawing.
 
@@ -224,6 +232,6 @@ def legend_above(figure: Figure | SubFigure, panels: Sequence[Axes], columns: in
         for handle, label in zip(*axes.get_legend_handles_labels(), strict=True):
             handles.setdefault(label, handle)
     labels = [fill(label, LEGEND_CHARACTERS - ENTRY_CHARACTERS) for label in handles]
-    entry = ENTRY_CHARACTERS + max(map(len, labels), default=0)
+    entry = ENTRY_CHARACTERS + max(map(letters, labels), default=0)
     columns = max(1, min(columns, LEGEND_CHARACTERS // entry))
     figure.legend(handles.values(), labels, loc="outside upper left", ncols=columns)

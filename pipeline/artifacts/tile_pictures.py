@@ -11,6 +11,7 @@ from matplotlib.path import Path
 from numpy.typing import NDArray
 
 from pipeline.artifacts import style
+from pipeline.words import Say
 
 # Cells between C and the strips beside it, and their width, as shares of the tiles of C.
 GAP, STRIP = 0.03, 0.07
@@ -21,7 +22,7 @@ A_COLOUR, B_COLOUR = style.ORANGE, style.GREEN
 WIDEST_LINE, ALL_LINES = 0.6, 16
 
 
-def draw_wave(axes: Axes, order: str, wave: pd.DataFrame) -> None:
+def draw_wave(axes: Axes, order: str, wave: pd.DataFrame, say: Say) -> None:
     """Draw the tiles of C, those of a wave in blue, and what they read beside them.
 
     Parameters
@@ -33,6 +34,8 @@ def draw_wave(axes: Axes, order: str, wave: pd.DataFrame) -> None:
     wave
         ``tile_row`` and ``tile_col`` of its tiles in their order, and ``tile_rows`` and
         ``tile_cols``, the tiles of C each way.
+    say
+        Language of the title.
     """
     rows, cols = (int(wave[name].iloc[0]) for name in ("tile_rows", "tile_cols"))
     row, col = (wave[name].to_numpy().astype(int) for name in ("tile_row", "tile_col"))
@@ -50,7 +53,10 @@ def draw_wave(axes: Axes, order: str, wave: pd.DataFrame) -> None:
     read = np.unique(col)
     _fill(axes, read, np.full(len(read), top), (1, STRIP * rows), B_COLOUR, line)
     axes.plot(col + 0.5, row + 0.5, color=style.BLACK, linewidth=0.5)
-    axes.set_title(f"{order}\n{len(np.unique(row)):,} rows + {len(np.unique(col)):,} columns")
+    read_of_both = say("{rows:,} rows + {cols:,} columns").format(
+        rows=len(np.unique(row)), cols=len(np.unique(col))
+    )
+    axes.set_title(f"{order}\n{read_of_both}")
     axes.set(xlim=(left, cols), ylim=(rows, top), xticks=[], yticks=[], aspect=cols / rows)
     axes.set_axis_off()
 
@@ -86,12 +92,12 @@ def _fill(
     axes.add_patch(PathPatch(cells, facecolor=colour, edgecolor="white", linewidth=line))
 
 
-def draw_key(figure: Figure | SubFigure, place: tuple[float, float]) -> None:
+def draw_key(figure: Figure | SubFigure, place: tuple[float, float], say: Say) -> None:
     """Say what the colours are, around a place (shares of the figure)."""
     marks = (
-        (BLUES[3], "tiles of C\nin the first wave"),
-        (A_COLOUR, "rows of A\nthat it reads"),
-        (B_COLOUR, "columns of B\nthat it reads"),
+        (BLUES[3], say("tiles of C\nin the first wave")),
+        (A_COLOUR, say("rows of A\nthat it reads")),
+        (B_COLOUR, say("columns of B\nthat it reads")),
     )
     handles = [Patch(color=colour, label=label) for colour, label in marks]
     figure.legend(handles=handles, loc="center", bbox_to_anchor=place, labelspacing=1.2)

@@ -25,6 +25,7 @@ from pipeline.simt.block import Block
 from pipeline.simt.memory import GlobalArray
 from pipeline.vocab.bank_patterns import BANK_PATTERNS
 from pipeline.vocab.variable import annotate
+from pipeline.words import message
 
 WIDTHS = (1, 2, 4)
 STRIDES = range(2, 33)
@@ -59,38 +60,44 @@ class Pattern:
     stride: int = 1
 
 
+NEIGHBOURS = message("neighbours, {bits} bits")
+STRIDED = message("every {words} words")
+BROADCAST = message("one for all, {bits} bits")
+
+
 def _simple() -> dict[str, Pattern]:
     """Give the loads by a single warp."""
     bits = {width: width * FP32_BITS for width in WIDTHS}
-    return (
-        {
-            f"contiguous_{bits[w]}bit": Pattern(f"neighbours, {bits[w]} bits", width=w, stride=w)
-            for w in WIDTHS
-        }
-        | {f"stride_{words}": Pattern(f"every {words} words", stride=words) for words in STRIDES}
-        | {
-            f"broadcast_{bits[w]}bit": Pattern(f"one for all, {bits[w]} bits", width=w, stride=0)
-            for w in (min(WIDTHS), max(WIDTHS))
-        }
-    )
+    contiguous = {
+        f"contiguous_{bits[w]}bit": Pattern(NEIGHBOURS.format(bits=bits[w]), width=w, stride=w)
+        for w in WIDTHS
+    }
+    strided = {
+        f"stride_{words}": Pattern(STRIDED.format(words=words), stride=words) for words in STRIDES
+    }
+    broadcast = {
+        f"broadcast_{bits[w]}bit": Pattern(BROADCAST.format(bits=bits[w]), width=w, stride=0)
+        for w in (min(WIDTHS), max(WIDTHS))
+    }
+    return contiguous | strided | broadcast
 
 
 K05, K06 = k05_blocktile_2d.KERNEL, k06_vectorized.KERNEL
 K07, K08 = k07_banks_linearized.KERNEL, k08_banks_padded.KERNEL
 PATTERNS: Mapping[str, Pattern] = _simple() | {
-    "k05_a_read": Pattern("k05 reads A", K05),
-    "k05_b_read": Pattern("k05 reads B", K05, array=B),
-    "k05_b_read_vec_b": Pattern("k05 with vec_b reads B", K05, {"vec_b": True}, B),
-    "k05_a_write": Pattern("k05 stores A", K05, store=True),
-    "k05_b_write": Pattern("k05 stores B", K05, array=B, store=True),
-    "k06_a_read": Pattern("k06 reads A", K06),
-    "k06_b_read": Pattern("k06 reads B", K06, array=B),
-    "k06_a_write": Pattern("k06 stores A transposed", K06, store=True),
-    "k06_b_write": Pattern("k06 stores B", K06, array=B, store=True),
-    "k07_b_read": Pattern("k07 reads B rearranged", K07, array=B),
-    "k07_b_write": Pattern("k07 stores B rearranged", K07, array=B, store=True),
-    "k08_b_read": Pattern("k08 reads B padded", K08, array=B),
-    "k08_b_write": Pattern("k08 stores B padded", K08, array=B, store=True),
+    "k05_a_read": Pattern(message("k05 reads A"), K05),
+    "k05_b_read": Pattern(message("k05 reads B"), K05, array=B),
+    "k05_b_read_vec_b": Pattern(message("k05 with vec_b reads B"), K05, {"vec_b": True}, B),
+    "k05_a_write": Pattern(message("k05 stores A"), K05, store=True),
+    "k05_b_write": Pattern(message("k05 stores B"), K05, array=B, store=True),
+    "k06_a_read": Pattern(message("k06 reads A"), K06),
+    "k06_b_read": Pattern(message("k06 reads B"), K06, array=B),
+    "k06_a_write": Pattern(message("k06 stores A transposed"), K06, store=True),
+    "k06_b_write": Pattern(message("k06 stores B"), K06, array=B, store=True),
+    "k07_b_read": Pattern(message("k07 reads B rearranged"), K07, array=B),
+    "k07_b_write": Pattern(message("k07 stores B rearranged"), K07, array=B, store=True),
+    "k08_b_read": Pattern(message("k08 reads B padded"), K08, array=B),
+    "k08_b_write": Pattern(message("k08 stores B padded"), K08, array=B, store=True),
 }
 
 

@@ -14,8 +14,75 @@ import xarray as xr
 from pipeline import units
 from pipeline.hardware.occupancy import block_limits
 from pipeline.kernels.kernel import Launch
+from pipeline.words import message
 
-EQUAL = "Equal."
+EQUAL = message("Equal.")
+UNKNOWN_GPU = message("The GPU is not among gpus in the configuration.")
+UNEXPLAINED = message("{off}, unexplained.")
+MORE, FEWER = message("{amount:,.10g} more"), message("{amount:,.10g} fewer")
+OFF = message("{amount} ({share})")
+READS_C = message("The measured kernel also reads C: {also:,} more, then equal.")
+READS_C_AND_MORE = message(
+    "The measured kernel also reads C: {also:,} more, then {off} are measured, for a reason that "
+    "addresses do not give."
+)
+FOLLOWS_MORE = message(
+    "Follows from sectors and requests: with the read of C {share:.2%} more are measured."
+)
+FOLLOWS_FEWER = message(
+    "Follows from sectors and requests: with the read of C {share:.2%} fewer are measured."
+)
+ARBITRATION_OF_LOADS = message(
+    "{off} than the addresses need: probably arbitration, which is known from stores and depends "
+    "on timing."
+)
+ARBITRATION_OF_STORES = message(
+    "{off} than the addresses need: arbitration makes stores take more turns."
+)
+BEYOND = message(
+    "What is measured beyond, {beyond:,.0f}, is {share:.3%} of the load wavefronts: probably "
+    "arbitration."
+)
+NO_CONFLICT = message("No conflict follows from the addresses.")
+CONFLICTS = message("{conflicts:,.0f} follow from the addresses.")
+EXACTLY_ADDED = message(
+    "The profiler counts exactly the wavefronts that arbitration adds to the stores as conflicts."
+)
+ADDED = message(
+    "The profiler counts the wavefronts that arbitration adds to the stores as conflicts."
+)
+NEEDS_FEWER = message(
+    "Assumed from accumulators, operands and addresses; the compiler needs fewer."
+)
+NEEDS_MORE = message("Assumed from accumulators, operands and addresses; the compiler needs more.")
+SAME_UNITS = message("In units of {unit} both take {taken}.")
+REGISTER_LIMIT = message(
+    "The ladder assumes {assumed} registers per thread; {blocks:.0f} blocks of {threads:,} threads "
+    "fit if the compiler needs no more than {needed}."
+)
+SHARED_LIMIT = message(
+    "The profiler divides what the driver set aside for this launch, enough for {blocks:.0f} "
+    "blocks of {each:.0f} KiB; the model divides the most that an SM can give, {most:.0f} KiB."
+)
+SENTENCES = (
+    UNEXPLAINED,
+    READS_C,
+    READS_C_AND_MORE,
+    FOLLOWS_MORE,
+    FOLLOWS_FEWER,
+    ARBITRATION_OF_LOADS,
+    ARBITRATION_OF_STORES,
+    BEYOND,
+    CONFLICTS,
+    SAME_UNITS,
+    REGISTER_LIMIT,
+    SHARED_LIMIT,
+    OFF,
+    MORE,
+    FEWER,
+)
+"""Templates of what is said of differences, sentence by sentence, and of their parts."""
+
 SMALL = 1e-3
 DIGITS = 2
 """Digits after the point with which the profiler prints ratios."""
@@ -109,12 +176,11 @@ def limit(name: str, explain: Explain) -> Metric:
 
 def _off(expected: float, measured: float) -> str:
     """Say by how much a measured value differs, and which share of the expected one that is."""
-    word = "more" if measured > expected else "fewer"
-    amount = f"{abs(measured - expected):,.10g}"
+    amount = (MORE if measured > expected else FEWER).format(amount=abs(measured - expected))
     if not expected:
-        return f"{amount} {word}"
+        return amount
     share = abs(measured / expected - 1)
-    return f"{amount} {word} ({share:{'.4%' if share < SMALL else '.2%'}})"
+    return OFF.format(amount=amount, share=f"{share:{'.4%' if share < SMALL else '.2%'}}")
 
 
 def _plain(_one: Modelled, expected: float, measured: float) -> str:
@@ -122,19 +188,16 @@ def _plain(_one: Modelled, expected: float, measured: float) -> str:
     if expected == measured:
         return EQUAL
     if np.isnan(expected):
-        return "The GPU is not among gpus in the configuration."
-    return f"{_off(expected, measured)}, unexplained."
+        return UNKNOWN_GPU
+    return UNEXPLAINED.format(off=_off(expected, measured))
 
 
 def _reads_c(counter: str) -> Explain:
     def explain(one: Modelled, expected: float, measured: float) -> str:
-        said = f"The measured kernel also reads C: {one.counters[counter]:,} more"
+        also = one.counters[counter]
         if expected == measured:
-            return f"{said}, then equal."
-        return (
-            f"{said}, then {_off(expected, measured)} are measured, for a reason that addresses do "
-            f"not give."
-        )
+            return READS_C.format(also=also)
+        return READS_C_AND_MORE.format(also=also, off=_off(expected, measured))
 
     return explain
 
@@ -142,66 +205,53 @@ def _reads_c(counter: str) -> Explain:
 def _per_request(_one: Modelled, expected: float, measured: float) -> str:
     if round(expected, DIGITS) == measured:
         return EQUAL
-    share = abs(measured / expected - 1)
-    word = "more" if measured > expected else "fewer"
-    return f"Follows from sectors and requests: with the read of C {share:.2%} {word} are measured."
+    follows = FOLLOWS_MORE if measured > expected else FOLLOWS_FEWER
+    return follows.format(share=abs(measured / expected - 1))
 
 
 def _load_wavefronts(_one: Modelled, expected: float, measured: float) -> str:
     if expected == measured:
         return EQUAL
-    return (
-        f"{_off(expected, measured)} than the addresses need: probably arbitration, which is known "
-        f"from stores and depends on timing."
-    )
+    return ARBITRATION_OF_LOADS.format(off=_off(expected, measured))
 
 
 def _load_conflicts(one: Modelled, expected: float, measured: float) -> str:
     if expected == measured:
         return EQUAL
     share = (measured - expected) / one.counters["lds_wavefronts"]
-    return (
-        f"{_from_addresses(expected)} What is measured beyond, {measured - expected:,.0f}, is "
-        f"{share:.3%} of the load wavefronts: probably arbitration."
-    )
+    return f"{_from_addresses(expected)} " + BEYOND.format(beyond=measured - expected, share=share)
 
 
 def _from_addresses(conflicts: float) -> str:
     if not conflicts:
-        return "No conflict follows from the addresses."
-    return f"{conflicts:,.0f} follow from the addresses."
+        return NO_CONFLICT
+    return CONFLICTS.format(conflicts=conflicts)
 
 
 def _store_wavefronts(one: Modelled, expected: float, measured: float) -> str:
     if expected == measured:
         return EQUAL
-    return (
-        f"{_off(expected, measured)} than the addresses need: arbitration makes stores take more "
-        f"turns. {_from_addresses(one.store_conflicts)}"
-    )
+    arbitration = ARBITRATION_OF_STORES.format(off=_off(expected, measured))
+    return f"{arbitration} {_from_addresses(one.store_conflicts)}"
 
 
 def _store_conflicts(one: Modelled, expected: float, measured: float) -> str:
     if expected == measured:
         return EQUAL
     added = one.measured.get(STORE_WAVEFRONTS, np.nan) - one.counters["sts_wavefronts"]
-    exactly = "exactly " if added == measured - expected else ""
-    return (
-        f"{_from_addresses(expected)} The profiler counts {exactly}the wavefronts that arbitration "
-        f"adds to the stores as conflicts."
-    )
+    counted_as = EXACTLY_ADDED if added == measured - expected else ADDED
+    return f"{_from_addresses(expected)} {counted_as}"
 
 
 def _registers(one: Modelled, expected: float, measured: float) -> str:
     if expected == measured:
         return EQUAL
-    found = "fewer" if measured < expected else "more"
-    said = f"Assumed from accumulators, operands and addresses; the compiler needs {found}."
+    said = NEEDS_FEWER if measured < expected else NEEDS_MORE
     if one.gpu is None:
         return said
     unit = int(one.gpu["register_allocation_unit"]) // int(one.gpu["warp_size"])
     ours, theirs = (-(-int(number) // unit) * unit for number in (expected, measured))
-    return f"{said} In units of {unit} both take {ours}." if ours == theirs else said
+    return f"{said} {SAME_UNITS.format(unit=unit, taken=ours)}" if ours == theirs else said
 
 
 def _register_limit(one: Modelled, expected: float, measured: float) -> str:
@@ -212,10 +262,11 @@ def _register_limit(one: Modelled, expected: float, measured: float) -> str:
         for registers in range(1, int(one.gpu["registers_per_thread_max"]) + 1)
         if block_limits(one.launch.threads, registers, 0, one.gpu)["registers"] >= measured
     ]
-    return (
-        f"The ladder assumes {one.launch.registers} registers per thread; {measured:.0f} blocks of "
-        f"{one.launch.threads:,} threads fit if the compiler needs no more than "
-        f"{max(fit, default=0)}."
+    return REGISTER_LIMIT.format(
+        assumed=one.launch.registers,
+        blocks=measured,
+        threads=one.launch.threads,
+        needed=max(fit, default=0),
     )
 
 
@@ -224,10 +275,8 @@ def _shared_limit(one: Modelled, expected: float, measured: float) -> str:
         return _plain(one, expected, measured)
     each = one.launch.smem_bytes + float(one.gpu["smem_reserved_per_block"])
     most = float(one.gpu["smem_per_sm"])
-    return (
-        f"The profiler divides what the driver set aside for this launch, enough for "
-        f"{measured:.0f} blocks of {units.to_kibibytes(each):.0f} KiB; the model divides the most "
-        f"that an SM can give, {units.to_kibibytes(most):.0f} KiB."
+    return SHARED_LIMIT.format(
+        blocks=measured, each=units.to_kibibytes(each), most=units.to_kibibytes(most)
     )
 
 

@@ -2,8 +2,10 @@
 
 import xarray as xr
 
+from pipeline.words import Say, english, listed
 
-def unfit(occupancy: xr.Dataset, gpus: xr.Dataset) -> dict[str, str]:
+
+def unfit(occupancy: xr.Dataset, gpus: xr.Dataset, say: Say) -> dict[str, str]:
     """Say of each kernel on which GPUs it cannot run, and why.
 
     Parameters
@@ -12,6 +14,8 @@ def unfit(occupancy: xr.Dataset, gpus: xr.Dataset) -> dict[str, str]:
         What :func:`pipeline.hardware.occupancy.ladder_occupancy` gives.
     gpus : (gpu,)
         The limits of a block are read.
+    say
+        The language.
 
     Returns
     -------
@@ -23,18 +27,24 @@ def unfit(occupancy: xr.Dataset, gpus: xr.Dataset) -> dict[str, str]:
         without = one["gpu"].values[one["blocks_per_sm"].values == 0].tolist()
         if without:
             every = len(without) == one.sizes["gpu"]
-            place = "runs on no GPU" if every else f"does not run on {', '.join(without)}"
-            reasons = _reasons(one.sel(gpu=without), gpus.sel(gpu=without))
-            texts[str(kernel)] = f"{place}: {' and '.join(reasons)}"
+            place = (
+                say("runs on no GPU")
+                if every
+                else say("does not run on {gpus}").format(gpus=listed(without, say))
+            )
+            reasons = _reasons(one.sel(gpu=without), gpus.sel(gpu=without), say)
+            texts[str(kernel)] = say("{place}: {reasons}").format(
+                place=place, reasons=say(" and ").join(reasons)
+            )
     return texts
 
 
 def notes(occupancy: xr.Dataset, gpus: xr.Dataset) -> str:
     """Give what :func:`unfit` says as lines of text, with the same arguments; none if all fit."""
-    return "".join(f"note: {one} {text}\n" for one, text in unfit(occupancy, gpus).items())
+    return "".join(f"note: {one} {text}\n" for one, text in unfit(occupancy, gpus, english).items())
 
 
-def _reasons(one: xr.Dataset, gpus: xr.Dataset) -> list[str]:
+def _reasons(one: xr.Dataset, gpus: xr.Dataset, say: Say) -> list[str]:
     """Hold a block of one kernel against the limits that keep it out."""
     threads, registers, smem = (
         one[name].item() for name in ("threads_per_block", "registers_per_thread", "smem_bytes")
@@ -45,16 +55,19 @@ def _reasons(one: xr.Dataset, gpus: xr.Dataset) -> list[str]:
     }
     major, minor = divmod(one["capability_min"].item(), 10)
     texts = {
-        "capability": f"its instructions need compute capability {major}.{minor}",
-        "warps": f"a block has {threads} threads, at most {most['max_threads_per_block']} go",
-        "registers": (
-            f"a block of {threads} threads takes {registers} registers for each, and may hold "
-            f"{most['registers_per_block_max']} in all"
+        "capability": say("its instructions need compute capability {least}").format(
+            least=f"{major}.{minor}"
         ),
-        "shared": (
-            f"a block takes {smem} bytes of shared memory, at most {most['smem_per_block_max']} "
-            f"are allowed"
+        "warps": say("a block has {threads} threads, at most {most} go").format(
+            threads=threads, most=most["max_threads_per_block"]
         ),
+        "registers": say(
+            "a block of {threads} threads takes {registers} registers for each, and may hold "
+            "{most} in all"
+        ).format(threads=threads, registers=registers, most=most["registers_per_block_max"]),
+        "shared": say(
+            "a block takes {smem} bytes of shared memory, at most {most} are allowed"
+        ).format(smem=smem, most=most["smem_per_block_max"]),
     }
     limits = {name for names in one["limited_by"].values.tolist() for name in names.split()}
     return [text for name, text in texts.items() if name in limits]

@@ -8,6 +8,10 @@ import xarray as xr
 from pipeline.decode.operations import Amount, Step
 from pipeline.vocab.decode import WAVES
 from pipeline.vocab.variable import annotate
+from pipeline.words import message
+
+ROWS = message("{rows:,} rows")
+"""Name of the launch of an operation."""
 
 
 @dataclass(frozen=True)
@@ -71,7 +75,7 @@ def decode_waves(
         are the examples, then the operations.
     """
     launches = dict(examples) | {
-        one.id: Launch(gpu, int(one.blocks), f"{one.rows:,} rows")
+        one.id: Launch(gpu, int(one.blocks), ROWS.format(rows=one.rows))
         for one in step.operations
         if one.rows
     }

@@ -24,6 +24,7 @@ from pipeline.timing.predict import NO_BOUND, predict
 from pipeline.vocab.counters import COUNTERS
 from pipeline.vocab.validation import VALIDATION
 from pipeline.vocab.variable import annotate
+from pipeline.words import message
 
 MODEL = "roofline"
 COMPILED = "roofline_compiled"
@@ -155,14 +156,14 @@ def _case(row: xr.Dataset, ladder: Mapping[str, Kernel]) -> tuple[Case | None, s
     """Find what stands for a published row, and what is to be said of it or of its absence."""
     kernel = ladder.get(str(row["kernel"].item()))
     if kernel is None:
-        return None, "no kernel of the ladder"
+        return None, message("no kernel of the ladder")
     stated = {name: float(row[name]) for name in _COLUMNS}
     tiles = {name: int(value) for name, value in stated.items() if not np.isnan(value)}
     case = Case(kernel, kernel.options(**_options(kernel, tiles)))
     reason = _unlike(case, tiles, int(row["n"]))
     if reason:
         return None, reason
-    return case, "" if tiles else "tiles not stated, those of the ladder are taken"
+    return case, "" if tiles else message("tiles not stated, those of the ladder are taken")
 
 
 def _options(kernel: Kernel, tiles: Mapping[str, int]) -> dict[str, int]:

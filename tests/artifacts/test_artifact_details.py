@@ -21,6 +21,7 @@ from pipeline.artifacts.lecture10 import (
 )
 from pipeline.counting.nsight import METRICS
 from pipeline.errors import ModelError
+from pipeline.words import english
 from tests.artifacts import fixtures
 
 CARDS = list(fixtures.CARDS.values())
@@ -120,14 +121,17 @@ def test_taken__leaves_out_what_was_simulated_nowhere():
 
 def test_with_exceptions__names_the_kernels_with_another_size():
     sizes = ladder.taken(fixtures.counts().simulated, 128)
-    assert ladder.with_exceptions(128, sizes) == "128 (256 for k11)"
-    assert ladder.with_exceptions(128, sizes.sel(kernel=["k01_naive"])) == "128"
+    assert ladder.with_exceptions(128, sizes, english) == "128 (256 for k11)"
+    assert ladder.with_exceptions(128, sizes.sel(kernel=["k01_naive"]), english) == "128"
 
 
 def test_tags__short_runs_are_written_out():
-    assert ladder.tags(["k01_naive", "k02_coalesced"]) == "k01, k02"
-    assert ladder.tags(["k09_autotuned", "k10_warptiled", "k11_double_buffered"]) == "k09 to k11"
-    assert ladder.tags(["transpose", "k01_naive", "k01_naive"]) == "transpose, k01"
+    assert ladder.tags(["k01_naive", "k02_coalesced"], english) == "k01, k02"
+    assert (
+        ladder.tags(["k09_autotuned", "k10_warptiled", "k11_double_buffered"], english)
+        == "k09 to k11"
+    )
+    assert ladder.tags(["transpose", "k01_naive", "k01_naive"], english) == "transpose, k01"
 
 
 def test_counters__every_kernel_is_shown_at_a_size_that_it_takes():
@@ -153,7 +157,7 @@ def test_per_fma__a_kernel_with_one_size_is_left_out():
 
 def test_validation__sums_up_after_every_gpu():
     held, cards = fixtures.validation(), fixtures.gpus()
-    table = validation.table(held, cards)
+    table = validation.table(held, cards, english)
     sums = table[table["mean_error"].notna()]
     assert sums["kernel_name"].tolist() == ["k01 to k06", "all"] * 3
     assert sums["gpu_name"].drop_duplicates().tolist() == [card[0] for card in CARDS]
@@ -163,17 +167,17 @@ def test_validation__sums_up_after_every_gpu():
 
 
 def test_validation__every_kernel_of_the_ladder_has_a_reason():
-    table = validation.table(fixtures.validation(), fixtures.gpus())
+    table = validation.table(fixtures.validation(), fixtures.gpus(), english)
     compared = table[table["ratio"].notna()]
     assert (compared["left_out"].str.len() > 20).all()
     assert {kernel[:3] for kernel in fixtures.LADDER} == set(validation.LEFT_OUT)
 
 
 def test_validation__says_plainly_how_far_off_it_is():
-    facts = validation.facts(fixtures.validation(), fixtures.gpus(), "rtx_a6000")
+    facts = validation.facts(fixtures.validation(), fixtures.gpus(), "rtx_a6000", english)
     assert facts["plainly"].startswith("On RTX A6000 the roofline is off by 43.6% on average over")
     other = validation.facts(
-        fixtures.validation(), fixtures.gpus().sel(gpu=["h100_sxm"]), "h100_sxm"
+        fixtures.validation(), fixtures.gpus().sel(gpu=["h100_sxm"]), "h100_sxm", english
     )
     assert "RTX" not in other["by_gpu"]
 
@@ -181,11 +185,11 @@ def test_validation__says_plainly_how_far_off_it_is():
 def test_across_gpus__a_kernel_that_does_not_run_is_named_and_has_its_column():
     stores = fixtures.predictions(), fixtures.gpus(), fixtures.measured()
     stores[0]["gflops"].loc["k13_tensor_core", "a100_sxm_40gb"] = np.nan
-    facts = across_gpus.facts(*stores, 4096)
-    assert facts["absent"] == "k13 tensor cores does not run on A100 SXM 40 GB. "
+    facts = across_gpus.facts(*stores, 4096, english)
+    assert facts["remarks"].startswith("k13 tensor cores does not run on A100 SXM 40 GB. ")
     assert {facts["lowest_gpu"], facts["highest_gpu"]} == {"RTX A6000", "H100 SXM"}
     figure = Figure()
-    across_gpus.draw(across_gpus.drawn(*stores, 4096), figure)
+    across_gpus.draw(across_gpus.drawn(*stores, 4096), figure, english)
     for axes in figure.axes:
         marked = [text.get_text() for text in axes.texts]
         assert marked == ["does not run"] * (axes.get_title() == "A100 SXM 40 GB")
@@ -198,8 +202,9 @@ def test_across_gpus__shares_are_of_the_peak_that_a_kernel_uses():
     peak = table["tensor_gflops"].where(tensor, table["peak_gflops"])
     assert (table["share_of_peak"] == table["predicted_gflops"] / peak).all()
     first = fixtures.predictions().isel(kernel=slice(12))
-    facts = across_gpus.facts(first, fixtures.gpus(), fixtures.measured(), 4096)
-    assert (facts["peak"], facts["absent"]) == ("FP32", "")
+    facts = across_gpus.facts(first, fixtures.gpus(), fixtures.measured(), 4096, english)
+    assert facts["peak"] == "FP32"
+    assert "does not run" not in facts["remarks"]
 
 
 def test_roofline__the_tensor_roof_is_there_for_kernels_that_use_it():
@@ -208,11 +213,13 @@ def test_roofline__the_tensor_roof_is_there_for_kernels_that_use_it():
         predictions = fixtures.predictions().isel(kernel=slice(last))
         drawn = roofline.drawn(predictions, *others)
         assert set(drawn.loc[drawn["kernel"].isna(), "roof"]) == roofs
-        assert ("k13" in roofline.facts(predictions, *others)["on_tensor_cores"]) == (last == 13)
+        assert ("k13" in roofline.facts(predictions, *others, english)["on_tensor_cores"]) == (
+            last == 13
+        )
 
 
 def test_counters_measured__orders_metrics_as_they_are_explained():
-    table = counters_measured.table(fixtures.counters_measured())
+    table = counters_measured.table(fixtures.counters_measured(), english)
     first = table[table["kernel"] == "k03_smem"]["metric"].tolist()
     assert [metric for metric in METRICS if metric in first] == first
 

@@ -74,7 +74,7 @@ def test_artifact__declares_what_its_functions_take(lecture, key):
         for function in functions(module).values()
         for parameter in inspect.signature(function).parameters
     }
-    assert taken == {*artifact.needs, *artifact.parameters}
+    assert taken - {"say"} == {*artifact.needs, *artifact.parameters}
 
 
 @pytest.mark.parametrize("name", MODULES.values())

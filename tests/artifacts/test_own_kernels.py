@@ -66,7 +66,7 @@ def table(**changes):
 
 
 def facts(gpu="rtx_a6000", **changes):
-    return own_kernels.facts(**(stores() | changes), gpu=gpu, large_n=N)
+    return own_kernels.facts(**(stores() | changes), gpu=gpu, large_n=N, say=english)
 
 
 def caption(**changes):
@@ -218,7 +218,7 @@ def test_figure__has_a_panel_per_gpu_and_kernel_with_text_inside():
     )
     with matplotlib.style.context(STYLE, after_reset=True):
         figure = Figure(figsize=(WIDTH_INCHES, 4), layout="constrained")
-        own_kernels.draw(frame, figure)
+        own_kernels.draw(frame, figure, english)
         figure.draw_without_rendering()
         assert [axes.get_title("left") for axes in figure.axes] == [*LABELS, *LABELS]
         assert {axes.get_xlabel() for axes in figure.axes} == {"time (ms)"}

@@ -9,6 +9,7 @@ from pipeline.hardware.gpus import gpus
 from pipeline.hardware.occupancy import ladder_occupancy
 from pipeline.hardware.sheet import load_sheets
 from pipeline.kernels.launches import FACTS, launches
+from pipeline.words import english
 
 SHEETS = Path(__file__).parents[2] / "data/gpus"
 CARDS = gpus(load_sheets(SHEETS, ("rtx_a6000", "h100_sxm")))
@@ -17,7 +18,7 @@ CARDS = gpus(load_sheets(SHEETS, ("rtx_a6000", "h100_sxm")))
 def said(**facts):
     given = dict.fromkeys(FACTS, 32) | {"smem_bytes": 0, "kernel_number": 1, "kernel_label": "x"}
     occupancy = ladder_occupancy(launches({"mine": given | facts}), CARDS)
-    found = unfit(occupancy, CARDS)
+    found = unfit(occupancy, CARDS, english)
     assert notes(occupancy, CARDS) == "".join(f"note: mine {text}\n" for text in found.values())
     return found
 

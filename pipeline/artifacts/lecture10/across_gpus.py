@@ -16,6 +16,7 @@ from pipeline.artifacts.ladder import (
     with_published,
 )
 from pipeline.render.column import Column
+from pipeline.words import Say, listed, message, together
 
 ARTIFACT = Artifact(
     id="across_gpus",
@@ -24,8 +25,8 @@ ARTIFACT = Artifact(
     caption=(
         "Predicted rate of every kernel on every GPU at n = {n}, and published rates where there "
         "are any. {last_name} reaches from {lowest:.0%} of the {peak} peak ({lowest_gpu}) to "
-        "{highest:.0%} ({highest_gpu}). {absent}{comparison} Some publications have tiles of their "
-        "own, which are not those predicted here."
+        "{highest:.0%} ({highest_gpu}). {remarks} Some publications have tiles of their own, which "
+        "are not those predicted here."
     ),
     reading=(
         "Filled marks: predicted, in the colour of the binding resource. Hollow marks: published. "
@@ -46,7 +47,10 @@ COLUMNS = (
 
 # Column -> figure of the GPU, and what its line in the figure looks like.
 PEAKS = {"peak_gflops": "peak_fp32_flops", "tensor_gflops": "peak_tensor_fp16_flops"}
-LINES = {"peak_gflops": ("FP32 peak", "--"), "tensor_gflops": ("tensor peak", ":")}
+LINES = {
+    "peak_gflops": (message("FP32 peak"), "--"),
+    "tensor_gflops": (message("tensor peak"), ":"),
+}
 
 
 def table(
@@ -79,7 +83,7 @@ def table(
 
 
 def facts(
-    predictions: xr.Dataset, gpus: xr.Dataset, measured: xr.Dataset, large_n: int
+    predictions: xr.Dataset, gpus: xr.Dataset, measured: xr.Dataset, large_n: int, say: Say
 ) -> dict[str, float | str]:
     """Compare the last kernel of the ladder over the GPUs, and predictions with publications."""
     frame = table(predictions, gpus, measured, large_n)
@@ -88,35 +92,41 @@ def facts(
     last = runs[runs["kernel"].isin(ladder[-1:])].sort_values("share_of_peak")
     return {
         "n": large_n,
-        "peak": "tensor" if last["on_tensor_cores"].iloc[0] else "FP32",
-        "absent": _absent(frame),
+        "peak": message("tensor") if last["on_tensor_cores"].iloc[0] else message("FP32"),
         "last_name": last["kernel_name"].iloc[0],
         "lowest": last["share_of_peak"].min(),
         "lowest_gpu": last["gpu_name"].iloc[0],
         "highest": last["share_of_peak"].max(),
         "highest_gpu": last["gpu_name"].iloc[-1],
-        "comparison": _comparison(frame),
+        "remarks": together([_absent(frame, say), _comparison(frame, say)], say),
     }
 
 
-def _absent(frame: pd.DataFrame) -> str:
+def _absent(frame: pd.DataFrame, say: Say) -> str:
     """Say which kernels run nowhere on which GPUs."""
     nowhere = frame[frame["predicted_gflops"].isna()]
-    return "".join(
-        f"{name} does not run on {', '.join(rows['gpu_name'])}. "
-        for name, rows in nowhere.groupby("kernel_name", sort=False)
+    return together(
+        [
+            say("{kernel} does not run on {gpus}.").format(
+                kernel=say(str(name)), gpus=listed(rows["gpu_name"].to_list(), say)
+            )
+            for name, rows in nowhere.groupby("kernel_name", sort=False)
+        ],
+        say,
     )
 
 
-def _comparison(frame: pd.DataFrame) -> str:
+def _comparison(frame: pd.DataFrame, say: Say) -> str:
     errors = [
-        f"{mean_absolute_error(rows['ratio']):.0%} on {gpu}"
+        say("{error:.0%} on {gpu}").format(error=mean_absolute_error(rows["ratio"]), gpu=gpu)
         for gpu, rows in frame.groupby("gpu_name", sort=False)
         if rows["ratio"].notna().any()
     ]
     if not errors:
-        return "Nobody has published rates of these kernels on these GPUs at this size."
-    return f"The predictions are off from published rates by {', '.join(errors)} on average."
+        return say("Nobody has published rates of these kernels on these GPUs at this size.")
+    return say("The predictions are off from published rates by {errors} on average.").format(
+        errors=listed(errors, say)
+    )
 
 
 def drawn(
@@ -128,31 +138,31 @@ def drawn(
     return table(predictions, gpus, measured, large_n)[[*columns, *rates]]
 
 
-def draw(frame: pd.DataFrame, figure: Figure) -> None:
+def draw(frame: pd.DataFrame, figure: Figure, say: Say) -> None:
     """Draw one panel per GPU: rates along the ladder, below the peak."""
     frame = frame.assign(tag=[tag(kernel) for kernel in frame["kernel"]])
     names = frame["gpu_name"].unique()
     panels = style.panels(figure, len(names), columns=3, height=2.6, sharey=True)
     for axes, name in zip(panels, names, strict=True):
-        _draw_gpu(axes, frame[frame["gpu_name"] == name], marks.bounds(frame))
+        _draw_gpu(axes, frame[frame["gpu_name"] == name], marks.bounds(frame), say)
         axes.set(title=name, yscale="log")
         style.rate_ticks(axes.yaxis)
         axes.tick_params(axis="x", rotation=90)
         axes.grid(True, axis="y")
-    style.outer_labels(panels, "", "rate (GFLOP/s)")
+    style.outer_labels(panels, "", say("rate (GFLOP/s)"))
     style.legend_above(figure, panels, columns=5)
 
 
-def _draw_gpu(axes: Axes, ladder: pd.DataFrame, binding: list[str]) -> None:
+def _draw_gpu(axes: Axes, ladder: pd.DataFrame, binding: list[str], say: Say) -> None:
     axes.plot(ladder["tag"], ladder["predicted_gflops"], color=style.PALE)
     axes.plot(ladder["tag"], ladder["measured_gflops"], color=style.BLACK, linewidth=0.7)
-    marks.predicted(axes, ladder, "tag", "predicted_gflops", binding)
-    marks.published(axes, ladder, "tag", "measured_gflops")
+    marks.predicted(axes, ladder, "tag", "predicted_gflops", binding, say)
+    marks.published(axes, ladder, "tag", "measured_gflops", say)
     for kernel in ladder.loc[ladder["predicted_gflops"].isna(), "tag"]:
         axes.text(
             kernel,
             0.04,
-            "does not run",
+            say("does not run"),
             transform=axes.get_xaxis_transform(),
             rotation=90,
             ha="center",
@@ -162,4 +172,4 @@ def _draw_gpu(axes: Axes, ladder: pd.DataFrame, binding: list[str]) -> None:
     axes.set_xlim(-0.6, len(ladder) - 0.4)
     for column, (label, dash) in LINES.items():
         peak = ladder[column].iloc[0]
-        axes.axhline(peak, color=style.GREY, linestyle=dash, linewidth=1, label=label)
+        axes.axhline(peak, color=style.GREY, linestyle=dash, linewidth=1, label=say(label))

@@ -14,7 +14,9 @@ from pipeline.artifacts import style
 from pipeline.artifacts.artifact import Artifact
 from pipeline.banks import BANKS
 from pipeline.counting.bank_map import bank_map
+from pipeline.counting.bank_patterns import BROADCAST, NEIGHBOURS, STRIDED
 from pipeline.render.column import Column
+from pipeline.words import Say, retold
 
 ARTIFACT = Artifact(
     id="bank_conflicts",
@@ -76,18 +78,23 @@ ROW, AROUND, STRIDES = 0.165, 0.34, 1.5
 SMALL = 8
 
 
-def table(patterns: xr.Dataset) -> pd.DataFrame:
+def table(patterns: xr.Dataset, say: Say) -> pd.DataFrame:
     """Tabulate the patterns; of the strides the first for each number of wavefronts.
 
     Parameters
     ----------
     patterns : (pattern,)
         The store ``bank_patterns``.
+    say
+        Language of the names of patterns.
     """
     frame = patterns.drop_dims("lane").to_dataframe().reset_index()
     strided = _strided(frame)
     again = strided & frame["wavefronts"].where(strided).duplicated()
     frame = frame[~again].reset_index(drop=True)
+    frame["pattern_label"] = [
+        retold(label, (NEIGHBOURS, STRIDED, BROADCAST), say) for label in frame["pattern_label"]
+    ]
     kinds = frame["store"].map({True: "STS", False: "LDS"})
     bits = frame["access_bytes"] * BITS_PER_BYTE
     frame["instruction"] = [f"{kind}.{size}" for kind, size in zip(kinds, bits, strict=True)]
@@ -103,9 +110,9 @@ def _strided(frame: pd.DataFrame) -> pd.Series:
     return (frame["kernel"] == "") & (frame["stride"] > 1) & (frame["access_bytes"] == 4)
 
 
-def facts(patterns: xr.Dataset) -> dict[str, float | str]:
+def facts(patterns: xr.Dataset, say: Say) -> dict[str, float | str]:
     """Find the conflicts of the ladder, and what wide instructions save."""
-    frame = table(patterns).set_index("pattern")
+    frame = table(patterns, say).set_index("pattern")
     narrow, wide = frame.loc["contiguous_32bit"], frame.loc["contiguous_128bit"]
     hardware = patterns["hardware_wavefronts"] < patterns["wavefronts"]
     return {
@@ -124,7 +131,7 @@ def facts(patterns: xr.Dataset) -> dict[str, float | str]:
     }
 
 
-def drawn(patterns: xr.Dataset) -> pd.DataFrame:
+def drawn(patterns: xr.Dataset, say: Say) -> pd.DataFrame:
     """Give the words of every picture with their lanes, and wavefronts by stride.
 
     Parameters
@@ -137,7 +144,7 @@ def drawn(patterns: xr.Dataset) -> pd.DataFrame:
     Words have ``pattern``, ``wavefront``, ``bank``, ``lanes`` (how many share it), ``lane`` (the
     first of them) and ``first``; strides have ``stride`` (words) and ``wavefronts``.
     """
-    labels = table(patterns).set_index("pattern")
+    labels = table(patterns, say).set_index("pattern")
     parts = []
     for name in MAPS:
         one = patterns.sel(pattern=name)
@@ -155,7 +162,7 @@ def drawn(patterns: xr.Dataset) -> pd.DataFrame:
     return pd.concat([pd.concat(parts)[columns], strides], ignore_index=True)
 
 
-def draw(frame: pd.DataFrame, figure: Figure) -> None:
+def draw(frame: pd.DataFrame, figure: Figure, say: Say) -> None:
     """Draw a map of banks and wavefronts per pattern, and the wavefronts by stride."""
     words, strides = frame[frame["pattern"].notna()], frame[frame["pattern"].isna()]
     pictures = [picture for _, picture in words.groupby("pattern", sort=False)]
@@ -164,23 +171,24 @@ def draw(frame: pd.DataFrame, figure: Figure) -> None:
     figure.set_figheight(sum(inches) + AROUND * len(inches) + 0.5)
     grid = figure.subplots(len(inches), 1, height_ratios=inches)
     for axes, picture, height in zip(grid[:-1], pictures, heights, strict=True):
-        _draw_map(axes, picture, height)
+        _draw_map(axes, picture, height, say)
     grid[-2].set_xticks(np.arange(0, BANKS, 4) + 0.5, range(0, BANKS, 4))
-    grid[-2].set_xlabel("bank (1)")
-    _draw_strides(grid[-1], strides)
+    grid[-2].set_xlabel(say("bank (1)"))
+    _draw_strides(grid[-1], strides, say)
+    key = say("in a cell: lane, or {times} lanes that share the word").format(times=TIMES)
     hatch: dict[str, Any] = {"edgecolor": "white", "linewidth": 0}
     figure.legend(
         handles=[
-            Patch(facecolor=FIRST, label="first wavefront", **hatch),
-            Patch(facecolor=LATER, hatch=HATCH, label="one more: conflict", **hatch),
-            Patch(facecolor="none", label=f"in a cell: lane, or {TIMES} lanes that share the word"),
+            Patch(facecolor=FIRST, label=say("first wavefront"), **hatch),
+            Patch(facecolor=LATER, hatch=HATCH, label=say("one more: conflict"), **hatch),
+            Patch(facecolor="none", label=key),
         ],
         loc="outside upper left",
         ncols=3,
     )
 
 
-def _draw_map(axes: Axes, words: pd.DataFrame, height: int) -> None:
+def _draw_map(axes: Axes, words: pd.DataFrame, height: int, say: Say) -> None:
     """Draw the words of one instruction where and when they are served."""
     axes.set_facecolor(EMPTY)
     for first, part in words.groupby("first", sort=False):
@@ -200,18 +208,19 @@ def _draw_map(axes: Axes, words: pd.DataFrame, height: int) -> None:
         place = (bank + 0.5, wavefront + 0.52)
         axes.annotate(text, place, ha="center", va="center", fontsize=SMALL)
     axes.set(xlim=(0, BANKS), ylim=(height, 0), yticks=[], xticks=[])
-    axes.set_title(f"{words['label'].iloc[0]}: {height} wavefront{'s' if height > 1 else ''}")
+    count = say("{pattern}: {n} wavefronts") if height > 1 else say("{pattern}: {n} wavefront")
+    axes.set_title(count.format(pattern=words["label"].iloc[0], n=height))
     axes.spines[:].set_visible(False)
     for at in range(1, height):
         axes.axhline(at, color="white", linewidth=0.8)
 
 
-def _draw_strides(axes: Axes, strides: pd.DataFrame) -> None:
+def _draw_strides(axes: Axes, strides: pd.DataFrame, say: Say) -> None:
     """Draw wavefronts by the distance of the lanes, each with its number."""
     bars = axes.bar(strides["stride"], strides["wavefronts"], color=style.BLUE)
     axes.bar_label(bars, [f"{value:.0f}" for value in strides["wavefronts"]], fontsize=SMALL)
-    axes.set_title("loads of single words: wavefronts by distance")
-    axes.set_xlabel("distance from lane to lane (words)")
+    axes.set_title(say("loads of single words: wavefronts by distance"))
+    axes.set_xlabel(say("distance from lane to lane (words)"))
     axes.set_xticks([int(stride) for stride in strides["stride"] if stride % 2 == 0])
     axes.set_yticks([])
     axes.spines["left"].set_visible(False)

@@ -7,6 +7,7 @@ from pipeline import units
 from pipeline.artifacts.artifact import Artifact
 from pipeline.artifacts.ladder import by_kernel
 from pipeline.render.column import Column
+from pipeline.words import message
 
 ARTIFACT = Artifact(
     id="block_programs",
@@ -109,7 +110,7 @@ def facts(programs: xr.Dataset, counts: xr.Dataset, second_n: int) -> dict[str, 
         "said": int(ours["accesses"]),
         "issued": int(theirs["accesses"]),
         "programs": programs.sizes["program"],
-        "agree": "those" if agree else "not those",
+        "agree": message("those") if agree else message("not those"),
         "error": float(shown["max_abs_error"].max()),
         "hazards": int(shown["hazards"].sum()),
     }

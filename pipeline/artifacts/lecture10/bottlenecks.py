@@ -11,6 +11,7 @@ from pipeline.artifacts.ladder import by_kernel, mean_absolute_error, published,
 from pipeline.errors import ModelError
 from pipeline.render.column import Column
 from pipeline.timing.resources import RESOURCES
+from pipeline.words import Say
 
 ARTIFACT = Artifact(
     id="bottlenecks",
@@ -99,13 +100,13 @@ def table(predictions: xr.Dataset, measured: xr.Dataset, gpu: str, large_n: int)
 
 
 def facts(
-    predictions: xr.Dataset, measured: xr.Dataset, gpu: str, large_n: int
+    predictions: xr.Dataset, measured: xr.Dataset, gpu: str, large_n: int, say: Say
 ) -> dict[str, float | str]:
     """Say how rates rise, what binds in turn, and how far off the predictions are."""
     frame = table(predictions, measured, gpu, large_n)
     ladder = frame[frame["predicted_gflops"].notna()]
     first, last = ladder.iloc[0], ladder.iloc[-1]
-    bounds = [style.resource_name(bound) for bound in ladder["bound"]]
+    bounds = [say(style.resource_name(bound)) for bound in ladder["bound"]]
     turns = [name for at, name in enumerate(bounds) if at == 0 or bounds[at - 1] != name]
     return {
         "gpu_name": str(predictions["gpu_name"].sel(gpu=gpu).item()),
@@ -115,19 +116,26 @@ def facts(
         "last_name": last["kernel_name"],
         "first": first["predicted_gflops"],
         "last": last["predicted_gflops"],
-        "path": "from " + " to ".join(turns) if len(turns) > 1 else f"no further than {turns[0]}",
-        "comparison": _comparison(frame),
+        "path": say("from {path}").format(path=say(" to ").join(turns))
+        if len(turns) > 1
+        else say("no further than {resource}").format(resource=turns[0]),
+        "comparison": _comparison(frame, say),
     }
 
 
-def _comparison(frame: pd.DataFrame) -> str:
+def _comparison(frame: pd.DataFrame, say: Say) -> str:
     ratios = frame.dropna(subset="ratio").set_index("kernel_name")["ratio"]
     if ratios.empty:
-        return "Nobody has published rates of these kernels on this GPU at this size."
-    return (
-        f"Against published rates the predictions are off by {mean_absolute_error(ratios):.0%} on "
-        f"average, from {ratios.min():.2f} times the rate ({ratios.idxmin()}) to "
-        f"{ratios.max():.2f} times ({ratios.idxmax()})."
+        return say("Nobody has published rates of these kernels on this GPU at this size.")
+    return say(
+        "Against published rates the predictions are off by {error:.0%} on average, from "
+        "{least:.2f} times the rate ({least_name}) to {most:.2f} times ({most_name})."
+    ).format(
+        error=mean_absolute_error(ratios),
+        least=ratios.min(),
+        least_name=say(str(ratios.idxmin())),
+        most=ratios.max(),
+        most_name=say(str(ratios.idxmax())),
     )
 
 
@@ -137,7 +145,7 @@ def drawn(predictions: xr.Dataset, measured: xr.Dataset, gpu: str, large_n: int)
     return table(predictions, measured, gpu, large_n)[columns]
 
 
-def draw(frame: pd.DataFrame, figure: Figure) -> None:
+def draw(frame: pd.DataFrame, figure: Figure, say: Say) -> None:
     """Draw the times of every kernel as bars above, predicted against published rates below."""
     predicted = frame[frame["predicted_gflops"].notna()]
     above, below = PANEL * -(-len(predicted) // ACROSS) + 0.3, 0.9 + 0.24 * len(frame)
@@ -145,19 +153,20 @@ def draw(frame: pd.DataFrame, figure: Figure) -> None:
     times, rates = figure.subfigures(2, 1, squeeze=False, height_ratios=[above, below]).flat
     panels = style.panels(times, len(predicted), columns=ACROSS, height=PANEL, sharey=True)
     for axes, (_, kernel) in zip(panels, predicted.iterrows(), strict=True):
-        marks.times(axes, kernel)
-    style.outer_labels(panels, "time (ms)", "")
-    _draw_rates(rates, frame)
+        marks.times(axes, kernel, say)
+    style.outer_labels(panels, say("time (ms)"), "")
+    _draw_rates(rates, frame, say)
 
 
-def _draw_rates(part: SubFigure, frame: pd.DataFrame) -> None:
+def _draw_rates(part: SubFigure, frame: pd.DataFrame, say: Say) -> None:
     """Draw one row per kernel: predicted and published rate, joined by a line."""
     axes = part.subplots()
+    frame = frame.assign(kernel_name=frame["kernel_name"].map(say))
     rows = frame["kernel_name"]
     axes.hlines(rows, frame["predicted_gflops"], frame["measured_gflops"], style.PALE, linewidth=2)
-    marks.predicted(axes, frame, "predicted_gflops", "kernel_name", marks.bounds(frame))
-    marks.published(axes, frame, "measured_gflops", "kernel_name")
-    axes.set(xscale="log", xlabel="rate (GFLOP/s)", yticks=range(len(rows)))
+    marks.predicted(axes, frame, "predicted_gflops", "kernel_name", marks.bounds(frame), say)
+    marks.published(axes, frame, "measured_gflops", "kernel_name", say)
+    axes.set(xscale="log", xlabel=say("rate (GFLOP/s)"), yticks=range(len(rows)))
     style.rate_ticks(axes.xaxis)
     axes.set_ylim(len(rows) - 0.5, -0.5)
     axes.grid(True)

@@ -7,6 +7,7 @@ from pipeline.artifacts.artifact import Artifact
 from pipeline.artifacts.ladder import name, tag
 from pipeline.artifacts.machine_code import counted, shown_architecture
 from pipeline.render.column import Column
+from pipeline.words import Say, listed, message
 
 ARTIFACT = Artifact(
     id="compiled",
@@ -80,7 +81,9 @@ def table(counts: xr.Dataset, gpus: xr.Dataset, gpu: str, large_n: int) -> pd.Da
     return frame
 
 
-def facts(counts: xr.Dataset, gpus: xr.Dataset, gpu: str, large_n: int) -> dict[str, float | str]:
+def facts(
+    counts: xr.Dataset, gpus: xr.Dataset, gpu: str, large_n: int, say: Say
+) -> dict[str, float | str]:
     """Say how far the assumed registers are off, and whose loads are wider than written."""
     frame = table(counts, gpus, gpu, large_n)
     off = (frame["registers"] - frame["assumed"]).abs()
@@ -93,7 +96,7 @@ def facts(counts: xr.Dataset, gpus: xr.Dataset, gpu: str, large_n: int) -> dict[
         "most": int(frame["registers"].max()),
         "off": int(off.max()),
         "worst": str(tags.iloc[int(off.to_numpy().argmax())]),
-        "widened": ", ".join(wide) or "none",
+        "widened": listed(wide.to_list(), say) or message("none"),
         "first": tags.iloc[0],
         "first_all": frame["all"].iloc[0],
         "last": tags.iloc[-1],

@@ -8,6 +8,7 @@ from pipeline.artifacts.ladder import name, tag
 from pipeline.artifacts.machine_code import counted, shown_architecture
 from pipeline.render.column import Column
 from pipeline.vocab.counters import COUNTERS
+from pipeline.words import Say, english, message, retold
 
 ARTIFACT = Artifact(
     id="compiled_vs_python",
@@ -35,15 +36,22 @@ COMPARED = (
     "lds_instr", "lds_wavefronts", "sts_instr", "sts_wavefronts", "ldgsts_instr", "barriers",
 )  # fmt: skip
 EXACT = 1e-9
-_MORE = "address arithmetic, loop control and moves are instructions too"
-_LESS = "wider loads save more instructions than addresses, loops and moves add"
-_WIDE = "the compiler proves alignment and reads several words by one load"
-_AGAIN = "the compiler reads some words again instead of keeping them in registers"
-_RULES = "the hardware rule: lanes that pair up on equal addresses are served together"
+_MORE = message("address arithmetic, loop control and moves are instructions too")
+_LESS = message("wider loads save more instructions than addresses, loops and moves add")
+_WIDE = message("the compiler proves alignment and reads several words by one load")
+_AGAIN = message("the compiler reads some words again instead of keeping them in registers")
+_RULES = message("the hardware rule: lanes that pair up on equal addresses are served together")
+_BOTH = message("{first}; {second}")
+_TOGETHER = message("the compiler moves other words together")
 
 
 def table(
-    counts: xr.Dataset, extrapolation: xr.Dataset, gpus: xr.Dataset, gpu: str, large_n: int
+    counts: xr.Dataset,
+    extrapolation: xr.Dataset,
+    gpus: xr.Dataset,
+    gpu: str,
+    large_n: int,
+    say: Say = english,
 ) -> pd.DataFrame:
     """Tabulate the counters that differ, a row per kernel and counter.
 
@@ -59,9 +67,12 @@ def table(
         GPU whose architecture is shown.
     large_n
         Size of the matrices.
+    say
+        Language of the reasons.
     """
     frame = _compared(counts, extrapolation, gpus, gpu, large_n)
     differ = (frame["compiled"] - frame["python"]).abs() > EXACT * frame["python"]
+    frame["why"] = [retold(why, (_BOTH,), say) for why in frame["why"]]
     return frame[differ].reset_index(drop=True)
 
 
@@ -103,10 +114,10 @@ def _why(counter: str, before: float, after: float, widened: bool) -> str:
     if counter == "lds_instr":
         return _WIDE if after < before else _AGAIN
     if counter == "lds_wavefronts":
-        return f"{_WIDE}; {_RULES}" if widened else _RULES
+        return _BOTH.format(first=_WIDE, second=_RULES) if widened else _RULES
     if counter == "sts_wavefronts":
         return _RULES
-    return "the compiler moves other words together" if after < before else _AGAIN
+    return _TOGETHER if after < before else _AGAIN
 
 
 def facts(

@@ -6,6 +6,7 @@ import xarray as xr
 from pipeline.artifacts.artifact import Artifact
 from pipeline.artifacts.ladder import by_kernel, taken, with_exceptions
 from pipeline.render.column import Column
+from pipeline.words import Say
 
 ARTIFACT = Artifact(
     id="counters",
@@ -79,7 +80,7 @@ def table(counts: xr.Dataset, small_n: int) -> pd.DataFrame:
     )
 
 
-def facts(counts: xr.Dataset, small_n: int) -> dict[str, float | str]:
+def facts(counts: xr.Dataset, small_n: int, say: Say) -> dict[str, float | str]:
     """How far counts fall from the first kernel to the last, and whether results are right."""
     frame = table(counts, small_n)
     first, last = frame.iloc[0], frame.iloc[-1]
@@ -87,7 +88,7 @@ def facts(counts: xr.Dataset, small_n: int) -> dict[str, float | str]:
     falls = per_fma.iloc[0] / per_fma.iloc[-1]
     return {
         "n": small_n,
-        "sizes": with_exceptions(small_n, taken(counts["simulated"], small_n)),
+        "sizes": with_exceptions(small_n, taken(counts["simulated"], small_n), say),
         "first_name": first["kernel_name"],
         "last_name": last["kernel_name"],
         "instructions": falls["warp_instr"],

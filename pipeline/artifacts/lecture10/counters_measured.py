@@ -3,10 +3,11 @@
 import pandas as pd
 import xarray as xr
 
-from pipeline.artifacts.artifact import Artifact
+from pipeline.artifacts.artifact import Artifact, sentences
 from pipeline.artifacts.ladder import name, tag
-from pipeline.counting.nsight import DIGITS, METRICS, STORE_WAVEFRONTS
+from pipeline.counting.nsight import DIGITS, METRICS, SENTENCES, STORE_WAVEFRONTS
 from pipeline.render.column import Column
+from pipeline.words import Say, listed, retold, together
 
 LOAD_WAVEFRONTS = "l1tex__data_pipe_lsu_wavefronts_mem_shared_op_ld.sum"
 LOAD_SECTORS = "l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum"
@@ -46,17 +47,23 @@ COLUMNS = (
 )
 
 
-def table(comparison: xr.Dataset) -> pd.DataFrame:
+def table(comparison: xr.Dataset, say: Say) -> pd.DataFrame:
     """Tabulate every measured value beside the model's, one row per kernel and metric.
 
     Parameters
     ----------
     comparison : (measurement,)
         The store ``counters_measured``.
+    say
+        Language of the differences.
     """
     frame = comparison.to_dataframe().reset_index(drop=True)
     names = zip(frame["kernel"], frame["kernel_label"], strict=True)
     frame.insert(0, "kernel_name", [name(kernel, label) for kernel, label in names])
+    frame["explained"] = [
+        together([retold(one, SENTENCES, say) for one in sentences(text)], say)
+        for text in frame["explained"]
+    ]
     rank = {metric: rank for rank, metric in enumerate(METRICS)}
     frame["rank"] = frame["metric"].map(rank).fillna(len(rank))
     frame = frame.sort_values(["gpu", "n", "kernel", "rank", "metric"], ignore_index=True)
@@ -64,18 +71,18 @@ def table(comparison: xr.Dataset) -> pd.DataFrame:
     return frame[["gpu", "kernel", "n", "variant", *shown]]
 
 
-def facts(comparison: xr.Dataset, gpus: xr.Dataset) -> dict[str, float | str]:
+def facts(comparison: xr.Dataset, gpus: xr.Dataset, say: Say) -> dict[str, float | str]:
     """How close the counters are, by kind, and how many are equal."""
-    frame = table(comparison)
+    frame = table(comparison, say)
     names = gpus["gpu_name"].to_series()
     off = frame.set_index("metric")["deviation"]
     stores = off[off.index == STORE_WAVEFRONTS]
     compared = frame.dropna(subset="expected")
     printed = compared["expected"].map(rounded)
     return {
-        "gpus": ", ".join(names.get(gpu, gpu) for gpu in frame["gpu"].unique()),
-        "sizes": ", ".join(f"{n}" for n in frame["n"].unique()),
-        "kernels": ", ".join(tag(kernel) for kernel in frame["kernel"].unique()),
+        "gpus": listed([names.get(gpu, gpu) for gpu in frame["gpu"].unique()], say),
+        "sizes": listed([f"{n}" for n in frame["n"].unique()], say),
+        "kernels": listed([tag(kernel) for kernel in frame["kernel"].unique()], say),
         "loads": off[off.index == LOAD_WAVEFRONTS].abs().max(),
         "sectors": off[off.index == LOAD_SECTORS].abs().max(),
         "least_stores": stores.min(),

@@ -8,6 +8,7 @@ from pipeline.artifacts import style
 from pipeline.artifacts.artifact import Artifact
 from pipeline.artifacts.ladder import by_kernel, with_exceptions
 from pipeline.render.column import Column
+from pipeline.words import Say, message
 
 ARTIFACT = Artifact(
     id="extrapolation",
@@ -45,14 +46,14 @@ COLUMNS = (
     Column("polynomial_error", "held-out error, polynomial", "", ".1%"),
 )
 MARKS = {
-    "stores": ("lines of stores of C", style.BLACK, "s"),
-    "lines": ("L1 lines", style.resource_colour("l1"), "D"),
-    "instructions": ("warp instructions", style.resource_colour("issue"), "o"),
-    "wavefronts": ("shared wavefronts", style.resource_colour("smem"), "x"),
+    "stores": (message("lines of stores of C"), style.BLACK, "s"),
+    "lines": (message("L1 lines"), style.resource_colour("l1"), "D"),
+    "instructions": (message("warp instructions"), style.resource_colour("issue"), "o"),
+    "wavefronts": (message("shared wavefronts"), style.resource_colour("smem"), "x"),
 }
 METHODS = {
-    "per_fma_error": ("scaled per multiply-add", style.PURPLE, "^"),
-    "polynomial_error": ("polynomial", style.BLUE, "v"),
+    "per_fma_error": (message("scaled per multiply-add"), style.PURPLE, "^"),
+    "polynomial_error": (message("polynomial"), style.BLUE, "v"),
 }
 
 
@@ -78,15 +79,17 @@ def table(extrapolation: xr.Dataset, large_n: int) -> pd.DataFrame:
     return by_kernel(exact.merge(ratios).assign(errors))
 
 
-def facts(extrapolation: xr.Dataset, large_n: int) -> dict[str, float | str]:
+def facts(extrapolation: xr.Dataset, large_n: int, say: Say) -> dict[str, float | str]:
     """Give the largest ratios and errors over all kernels, and the sizes they are about."""
     worst = table(extrapolation, large_n).max(numeric_only=True)
     return {
         "n": large_n,
         "base": with_exceptions(
-            extrapolation.attrs["per_fma_base"], extrapolation["per_fma_base_n"]
+            extrapolation.attrs["per_fma_base"], extrapolation["per_fma_base_n"], say
         ),
-        "held_out": with_exceptions(extrapolation.attrs["held_out"], extrapolation["held_out_n"]),
+        "held_out": with_exceptions(
+            extrapolation.attrs["held_out"], extrapolation["held_out_n"], say
+        ),
         **{name: worst[f"{name}_ratio"] for name in SUMS},
         "per_fma_error": worst["per_fma_error"],
         "polynomial_error": worst["polynomial_error"],
@@ -99,20 +102,21 @@ def drawn(extrapolation: xr.Dataset, large_n: int) -> pd.DataFrame:
     return table(extrapolation, large_n)[["kernel", "kernel_name", *ratios, *METHODS]]
 
 
-def draw(frame: pd.DataFrame, figure: Figure) -> None:
+def draw(frame: pd.DataFrame, figure: Figure, say: Say) -> None:
     """Draw ratios and held-out errors as marks, one row per kernel."""
     figure.set_figheight(1.6 + 0.3 * len(frame))
     ratios, errors = figure.subplots(1, 2, sharey=True, width_ratios=[3, 2])
+    names = frame["kernel_name"].map(say)
     for column, (label, colour, marker) in MARKS.items():
         values = frame[f"{column}_ratio"]
-        ratios.scatter(values, frame["kernel_name"], 38, colour, marker=marker, label=label)
+        ratios.scatter(values, names, 38, colour, marker=marker, label=say(label))
     for column, (label, colour, marker) in METHODS.items():
-        errors.scatter(frame[column], frame["kernel_name"], 38, colour, marker=marker, label=label)
+        errors.scatter(frame[column], names, 38, colour, marker=marker, label=say(label))
     ratios.set_xscale("log", base=2)
     style.plain_ticks(ratios.xaxis, [2**power for power in range(9)])
     ratios.set_xlim(0.9, 1.15 * frame["stores_ratio"].max())
-    ratios.set_xlabel("scaled count over exact count (1)")
-    errors.set_xlabel("held-out relative error (1)")
+    ratios.set_xlabel(say("scaled count over exact count (1)"))
+    errors.set_xlabel(say("held-out relative error (1)"))
     for axes, columns in ((ratios, 2), (errors, 1)):
         axes.grid(True)
         axes.legend(loc="lower left", bbox_to_anchor=(0, 1), ncols=columns)

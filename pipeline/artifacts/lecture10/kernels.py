@@ -8,6 +8,7 @@ from pipeline import units
 from pipeline.artifacts.artifact import Artifact
 from pipeline.artifacts.ladder import by_kernel
 from pipeline.render.column import Column
+from pipeline.words import message
 
 ARTIFACT = Artifact(
     id="kernels",
@@ -56,7 +57,8 @@ def table(occupancy: xr.Dataset) -> pd.DataFrame:
     frame = by_kernel(occupancy[[*FACTS, *MULTIPLES]])
     frame["elements_per_thread"] = frame["tile_m"] * frame["tile_n"] / frame["threads_per_block"]
     frame["capability"] = [
-        f"{least // 10}.{least % 10}" if least else "any" for least in frame["capability_min"]
+        f"{least // 10}.{least % 10}" if least else message("any")
+        for least in frame["capability_min"]
     ]
     # A square matrix has m = n = k, so its size must suit all three.
     frame["n_multiple"] = np.lcm.reduce([frame[name] for name in MULTIPLES])

@@ -14,6 +14,7 @@ from pipeline.render.column import Column
 from pipeline.tensor_core.conflicts import TILE_ROWS
 from pipeline.tensor_core.layouts import CHUNK_BYTES, LECTURE_SWIZZLE
 from pipeline.tensor_core.ldmatrix import HALF_BYTES
+from pipeline.words import Say, message
 
 ARTIFACT = Artifact(
     id="ldmatrix",
@@ -36,7 +37,11 @@ ARTIFACT = Artifact(
     ),
     needs={"ldmatrix": "tensor_core/ldmatrix"},
 )
-NAMES = {"plain": "plain rows", "padded": "padded rows", "xor_swizzle": "XOR swizzle"}
+NAMES = {
+    "plain": message("plain rows"),
+    "padded": message("padded rows"),
+    "xor_swizzle": message("XOR swizzle"),
+}
 LOOKS: dict[str, dict[str, Any]] = {
     "plain": {"color": style.RED, "marker": "o"},
     "padded": {"color": style.GREEN, "marker": "^"},
@@ -129,24 +134,23 @@ def facts(ldmatrix: xr.Dataset) -> dict[str, int | float | str]:
     }
 
 
-def draw(frame: pd.DataFrame, figure: Figure) -> None:
+def draw(frame: pd.DataFrame, figure: Figure, say: Say) -> None:
     """Draw wavefronts by width, and below them one map of banks per layout."""
     figure.set_figheight(INCHES)
     above, below = figure.subfigures(2, 1, squeeze=False, height_ratios=[1, 1.15]).flat
-    _by_width(above, frame[frame["panel"] == "wavefronts"])
-    _maps(below, frame[frame["panel"] == "banks"])
+    _by_width(above, frame[frame["panel"] == "wavefronts"], say)
+    _maps(below, frame[frame["panel"] == "banks"], say)
 
 
-def _by_width(figure: SubFigure, frame: pd.DataFrame) -> None:
+def _by_width(figure: SubFigure, frame: pd.DataFrame, say: Say) -> None:
     axes = figure.add_subplot()
     for rank, (layout, marks) in enumerate(frame.groupby("layout", sort=False)):
         x = marks["row_elems"].astype(float) + DODGE * (rank - 1)
         y = marks["wavefronts"].astype(float)
-        axes.plot(
-            x, y, linestyle="none", markersize=4, label=NAMES[str(layout)], **LOOKS[str(layout)]
-        )
+        label = say(NAMES[str(layout)])
+        axes.plot(x, y, linestyle="none", markersize=4, label=label, **LOOKS[str(layout)])
     axes.set_yscale("log", base=2)
-    axes.set(xlabel="width of a row (elements)", ylabel="wavefronts, worst place (1)")
+    axes.set(xlabel=say("width of a row (elements)"), ylabel=say("wavefronts, worst place (1)"))
     axes.grid(True, axis="y")
     widths = frame["row_elems"].astype(int)
     style.plain_ticks(axes.yaxis, [4, 8, 16, 32])
@@ -154,7 +158,7 @@ def _by_width(figure: SubFigure, frame: pd.DataFrame) -> None:
     style.legend_above(figure, [axes])
 
 
-def _maps(figure: SubFigure, frame: pd.DataFrame) -> None:
+def _maps(figure: SubFigure, frame: pd.DataFrame, say: Say) -> None:
     layouts = list(frame["layout"].unique())
     panels = style.panels(figure, len(layouts), columns=3, height=2, sharey=True)
     for axes, layout in zip(panels, layouts, strict=True):
@@ -176,11 +180,14 @@ def _maps(figure: SubFigure, frame: pd.DataFrame) -> None:
                 weight="bold" if dark else "normal",
             )
         groups, rows = frame["bank_group"].max() + 1, places["row"].max() + 1
-        title = f"{NAMES[str(layout)]}: {places['wavefronts'].iloc[0]} wavefronts"
+        title = say("{pattern}: {n} wavefronts").format(
+            pattern=say(NAMES[str(layout)]), n=places["wavefronts"].iloc[0]
+        )
         axes.set(title=title, xlim=(0, groups), ylim=(rows, 0))
         axes.set_xticks(np.arange(groups) + 0.5, [f"{4 * group}" for group in range(groups)])
         axes.set_yticks(np.arange(rows) + 0.5, [f"{row}" for row in range(rows)])
         axes.tick_params(length=0)
         axes.spines[:].set_visible(False)
     wide = frame["row_elems"].iloc[0]
-    style.outer_labels(panels, "first of four banks (1)", f"row of {wide} elements (1)")
+    rows_label = say("row of {wide} elements (1)").format(wide=wide)
+    style.outer_labels(panels, say("first of four banks (1)"), rows_label)

@@ -5,6 +5,7 @@ import xarray as xr
 
 from pipeline.artifacts.artifact import Artifact
 from pipeline.render.column import Column
+from pipeline.words import message
 
 ARTIFACT = Artifact(
     id="missing_sync",
@@ -30,7 +31,11 @@ COLUMNS = (
 WHOLE = "k03_smem"
 NO_FIRST = "k03_smem_no_first_sync"
 NO_SECOND = "k03_smem_no_second_sync"
-NAMES = {WHOLE: "both", NO_FIRST: "without the first", NO_SECOND: "without the second"}
+NAMES = {
+    WHOLE: message("with both"),
+    NO_FIRST: message("without the first"),
+    NO_SECOND: message("without the second"),
+}
 
 
 def table(hazards: xr.Dataset, small_n: int) -> pd.DataFrame:

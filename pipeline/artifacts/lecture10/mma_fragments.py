@@ -11,6 +11,7 @@ from matplotlib.patches import Patch, Rectangle
 
 from pipeline.artifacts import style
 from pipeline.artifacts.artifact import Artifact
+from pipeline.words import Say, message
 
 ARTIFACT = Artifact(
     id="mma_fragments",
@@ -36,11 +37,11 @@ GROUP = 4
 TOGETHER = 2
 PIECE = 8
 COLOURS = (style.SKY, style.YELLOW, style.ORANGE, style.PURPLE)
-TITLES = {"A": "A", "B": "B", "C": "C and D"}
+TITLES = {"A": "A", "B": "B", "C": message("C and D")}
 AXES = {
-    "A": ("column, along K (1)", "row (1)"),
-    "B": ("column (1)", "row, along K (1)"),
-    "C": ("column (1)", "row (1)"),
+    "A": (message("column, along K (1)"), message("row (1)")),
+    "B": (message("column (1)"), message("row, along K (1)")),
+    "C": (message("column (1)"), message("row (1)")),
 }
 LANE_POINTS = 10.5
 # Room above each piece for its name, and between pieces side by side, in elements.
@@ -86,7 +87,7 @@ def facts(fragments: xr.Dataset) -> dict[str, int | str]:
     }
 
 
-def draw(frame: pd.DataFrame, figure: Figure) -> None:
+def draw(frame: pd.DataFrame, figure: Figure, say: Say) -> None:
     """Draw A, with B above C beside it, as in a product; boxes hold the number of their lane."""
     figure.set_figheight(INCHES)
     operands = {str(operand): held for operand, held in frame.groupby("operand")}
@@ -97,23 +98,29 @@ def draw(frame: pd.DataFrame, figure: Figure) -> None:
         axes = figure.add_subplot(grid[row, column])
         for box in _boxes(operands[operand]):
             _draw_box(axes, box, operand)
-        _number(axes, operands[operand], operand)
+        _number(axes, operands[operand], operand, say)
     corner = figure.add_subplot(grid[0, 0])
     corner.set(xticks=[], yticks=[])
     corner.spines[:].set_visible(False)
-    key = corner.legend(handles=_meanings(), loc="center", fontsize=11, title_fontsize=11)
-    key.set_title("A number is a lane. a0, a1:\nthe first two elements of A\nthat the lane holds.")
+    key = corner.legend(handles=_meanings(say), loc="center", fontsize=11, title_fontsize=11)
+    title = say("A number is a lane. a0, a1:\nthe first two elements of A\nthat the lane holds.")
+    key.set_title(title)
     key.set_alignment("left")
 
 
-def _meanings() -> list[Patch]:
+def _meanings(say: Say) -> list[Patch]:
     """Say what colours and the frame mean."""
     colours = [
-        Patch(facecolor=colour, label=f"lanes {first}, {first + GROUP}, {first + 2 * GROUP}, ...")
+        Patch(
+            facecolor=colour,
+            label=say("lanes {first}, {second}, {third}, ...").format(
+                first=first, second=first + GROUP, third=first + 2 * GROUP
+            ),
+        )
         for first, colour in enumerate(COLOURS)
     ]
     framed = Patch(facecolor="none", edgecolor=style.BLACK, linewidth=2.2)
-    framed.set_label(f"all that lane {EXAMPLE_LANE} holds")
+    framed.set_label(say("all that lane {lane} holds").format(lane=EXAMPLE_LANE))
     return [*colours, framed]
 
 
@@ -169,15 +176,15 @@ def _draw_box(axes: Axes, box: Box, operand: str) -> None:
         axes.text(box.left + PIECE / 2, box.top - ABOVE / 2, name, fontsize=9, **CENTRED)
 
 
-def _number(axes: Axes, held: pd.DataFrame, operand: str) -> None:
+def _number(axes: Axes, held: pd.DataFrame, operand: str, say: Say) -> None:
     """Write numbers of rows and columns, and the name of the matrix."""
     most = {axis: int(held[axis].max()) for axis in ("row", "column")}
     axes.set(
         xlim=(-0.1, _across(most["column"]) + 1.1),
         ylim=(_down(most["row"]) + 1.1, 0),
-        title=TITLES[operand],
-        xlabel=AXES[operand][0],
-        ylabel=AXES[operand][1],
+        title=say(TITLES[operand]),
+        xlabel=say(AXES[operand][0]),
+        ylabel=say(AXES[operand][1]),
     )
     for axis, name, place in ((axes.xaxis, "column", _across), (axes.yaxis, "row", _down)):
         shown = [*range(0, most[name], TICK_STEP), most[name]]

@@ -14,8 +14,10 @@ from pipeline import units
 from pipeline.artifacts import style
 from pipeline.artifacts.artifact import Artifact
 from pipeline.artifacts.ladder import by_kernel, tags
+from pipeline.hardware.occupancy import CAPABILITY
 from pipeline.hardware.occupancy import occupancy as resident
 from pipeline.render.column import Column
+from pipeline.words import Say, english, listed, message
 
 ARTIFACT = Artifact(
     id="occupancy",
@@ -48,6 +50,15 @@ COLUMNS = (
 LAUNCH = ("threads_per_block", "registers_per_thread", "smem_bytes")
 RESIDENT = ("blocks_per_sm", "warps_per_sm", "occupancy", "limited_by")
 
+# What ``limited_by`` names.
+LIMITS = {
+    "warps": message("warps"),
+    "registers": message("registers"),
+    "shared": message("shared memory"),
+    "blocks": message("blocks"),
+    CAPABILITY: message("compute capability"),
+}
+
 # Registers are given to a warp in units that are 8 per thread, so a curve steps only there. No
 # thread can have fewer than 16 in practice, nor more than 255.
 REGISTERS = (*range(16, 255, 8), 255)
@@ -59,7 +70,9 @@ EVEN = (2, 4)
 TAG_REGISTERS = 60
 
 
-def table(occupancy: xr.Dataset, gpus: xr.Dataset, shown_gpus: Sequence[str]) -> pd.DataFrame:
+def table(
+    occupancy: xr.Dataset, gpus: xr.Dataset, shown_gpus: Sequence[str], say: Say = english
+) -> pd.DataFrame:
     """Tabulate residency, one row per kernel and GPU.
 
     Parameters
@@ -70,10 +83,16 @@ def table(occupancy: xr.Dataset, gpus: xr.Dataset, shown_gpus: Sequence[str]) ->
         The store of that name.
     shown_gpus
         Those that are shown, in this order.
+    say
+        Language of the limits.
     """
     shown = occupancy[[*LAUNCH, *RESIDENT]].sel(gpu=list(shown_gpus))
     frame = by_kernel(shown.transpose("kernel", "gpu"))
     frame["gpu_name"] = frame["gpu"].map(_names(gpus))
+    frame["limited_by"] = [
+        listed([say(LIMITS[limit]) for limit in limits.split()], say)
+        for limits in frame["limited_by"]
+    ]
     return frame
 
 
@@ -84,7 +103,7 @@ def facts(
     frame = table(occupancy, gpus, shown_gpus)
     most = frame.iloc[frame["occupancy"].argmax()]
     least = frame.iloc[frame["occupancy"].argmin()]
-    limits = frame["limited_by"].str.split()
+    registers = frame["limited_by"].str.contains(LIMITS["registers"])
     return {
         "highest": most["occupancy"],
         "highest_name": most["kernel_name"],
@@ -92,7 +111,7 @@ def facts(
         "lowest": least["occupancy"],
         "lowest_name": least["kernel_name"],
         "lowest_gpu": least["gpu_name"],
-        "by_registers": int(sum("registers" in limit for limit in limits)),
+        "by_registers": int(registers.sum()),
         "total": len(frame),
     }
 
@@ -133,7 +152,7 @@ def _groups(curves: xr.DataArray, names: dict[str, str]) -> dict[str, list[str]]
     return {", ".join(names[gpu] for gpu in group): group for group in alike.values()}
 
 
-def draw(frame: pd.DataFrame, figure: Figure) -> None:
+def draw(frame: pd.DataFrame, figure: Figure, say: Say) -> None:
     """Draw one panel per block size: a curve per group of GPUs, a mark per kernel."""
     blocks = sorted(frame["threads_per_block"].unique(), reverse=True)
     columns = 2 if len(blocks) in EVEN else 3
@@ -146,13 +165,13 @@ def draw(frame: pd.DataFrame, figure: Figure) -> None:
         panel = frame[frame["threads_per_block"] == block]
         for rank, (_, group) in enumerate(panel.groupby("gpus", sort=False)):
             _draw_group(axes, group, *looks[rank % len(looks)])
-        _tag_kernels(axes, panel[panel["kernel"].notna()])
-        axes.set(title=f"{block:,} threads per block", ylim=(0, 1.3))
+        _tag_kernels(axes, panel[panel["kernel"].notna()], say)
+        axes.set(title=say("{n:,} threads per block").format(n=block), ylim=(0, 1.3))
         axes.yaxis.set_major_formatter(lambda value, _: f"{value:.0%}")
         axes.set_yticks([0, 0.25, 0.5, 0.75, 1])
         axes.set_xticks([32, 64, 128, 192, 255])
         axes.grid(True)
-    style.outer_labels(panels, "registers per thread (1)", "occupancy (% of warps)")
+    style.outer_labels(panels, say("registers per thread (1)"), say("occupancy (% of warps)"))
     style.legend_above(figure, panels)
 
 
@@ -171,7 +190,7 @@ def _draw_group(axes: Axes, group: pd.DataFrame, dash: str, colour: str) -> None
     axes.scatter(marks["registers_per_thread"], marks["occupancy"], 34, colour, zorder=3)
 
 
-def _tag_kernels(axes: Axes, marks: pd.DataFrame) -> None:
+def _tag_kernels(axes: Axes, marks: pd.DataFrame, say: Say) -> None:
     """Name the kernels above their marks; a name beside another one goes higher."""
     line, right, last = 0, -np.inf, np.nan
     for _, there in marks.groupby("registers_per_thread"):
@@ -179,7 +198,7 @@ def _tag_kernels(axes: Axes, marks: pd.DataFrame) -> None:
         line = line + 1 if registers < right and top == last else 0
         right, last = registers + TAG_REGISTERS, top
         axes.annotate(
-            tags(there["kernel"]),
+            tags(there["kernel"], say),
             (registers, top),
             xytext=(3, 5 + 11 * line),
             textcoords="offset points",

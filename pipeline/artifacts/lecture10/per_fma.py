@@ -9,6 +9,7 @@ from pipeline.artifacts import style
 from pipeline.artifacts.artifact import Artifact
 from pipeline.artifacts.ladder import by_kernel, taken, with_exceptions
 from pipeline.render.column import Column
+from pipeline.words import Say, message
 
 ARTIFACT = Artifact(
     id="per_fma",
@@ -28,11 +29,11 @@ ARTIFACT = Artifact(
     parameters=("small_n", "second_n"),
 )
 NAMES = {
-    "warp_instr": "warp instructions",
-    "gld_lines": "global load lines",
-    "gst_lines": "global store lines",
-    "lds_wavefronts": "shared load wavefronts",
-    "sts_wavefronts": "shared store wavefronts",
+    "warp_instr": message("warp instructions"),
+    "gld_lines": message("global load lines"),
+    "gst_lines": message("global store lines"),
+    "lds_wavefronts": message("shared load wavefronts"),
+    "sts_wavefronts": message("shared store wavefronts"),
 }
 COLUMNS = (
     Column("kernel_name", "kernel"),
@@ -112,8 +113,8 @@ def table(counts: xr.Dataset, small_n: int, second_n: int) -> pd.DataFrame:
     frame["falling_share"] = share.where(share.abs() > ROUNDING, 0.0)
     frame["behaviour"] = np.select(
         [frame["falling_share"] == 0, (share - 1).abs() < ROUNDING],
-        ["stays", "falls as 1/n"],
-        "both",
+        [message("stays"), message("falls as 1/n")],
+        message("both"),
     )
     return frame
 
@@ -127,14 +128,14 @@ def _two_sizes(
     return small, taken(beyond.where(beyond["n"] > small, other=False), max(small_n, second_n))
 
 
-def facts(counts: xr.Dataset, small_n: int, second_n: int) -> dict[str, float | str]:
+def facts(counts: xr.Dataset, small_n: int, second_n: int, say: Say) -> dict[str, float | str]:
     """How many counts stay, fall, or do both."""
     frame = table(counts, small_n, second_n)
     mixed = frame[frame["behaviour"] == "both"]
     small, second = _two_sizes(counts["simulated"], small_n, second_n)
     return {
-        "small": with_exceptions(min(small_n, second_n), small),
-        "second": with_exceptions(max(small_n, second_n), second),
+        "small": with_exceptions(min(small_n, second_n), small, say),
+        "second": with_exceptions(max(small_n, second_n), second, say),
         "total": len(frame),
         "staying": int((frame["behaviour"] == "stays").sum()),
         "falling": int((frame["behaviour"] == "falls as 1/n").sum()),
@@ -143,7 +144,7 @@ def facts(counts: xr.Dataset, small_n: int, second_n: int) -> dict[str, float | 
     }
 
 
-def draw(frame: pd.DataFrame, figure: Figure) -> None:
+def draw(frame: pd.DataFrame, figure: Figure, say: Say) -> None:
     """Draw one panel per kernel with one line per count."""
     kernels = frame["kernel_name"].unique()
     panels = style.panels(figure, len(kernels), columns=3, height=2.1, sharex=True, sharey=True)
@@ -154,11 +155,11 @@ def draw(frame: pd.DataFrame, figure: Figure) -> None:
                 line["per_fma"],
                 marker="o",
                 color=COLOURS[str(counter)],
-                label=NAMES[str(counter)],
+                label=say(NAMES[str(counter)]),
             )
-        axes.set(title=kernel)
+        axes.set(title=say(kernel))
         axes.grid(True, axis="y")
         axes.yaxis.set_major_formatter(lambda value, _: f"{value:g}")
         style.plain_ticks(axes.xaxis, style.spaced(sorted(frame["n"].unique()), TICK_RATIO))
-    style.outer_labels(panels, "matrix size n (elements)", "count per multiply-add (1)")
+    style.outer_labels(panels, say("matrix size n (elements)"), say("count per multiply-add (1)"))
     style.legend_above(figure, panels)

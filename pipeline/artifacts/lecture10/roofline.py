@@ -12,6 +12,7 @@ from pipeline import units
 from pipeline.artifacts import marks, style
 from pipeline.artifacts.artifact import Artifact
 from pipeline.artifacts.ladder import by_kernel, tag, tags, uses_tensor_cores, with_published
+from pipeline.words import Say
 
 ARTIFACT = Artifact(
     id="roofline",
@@ -112,6 +113,7 @@ def facts(
     measured: xr.Dataset,
     large_n: int,
     shown_gpus: Sequence[str],
+    say: Say,
 ) -> dict[str, float | str]:
     """Compare the intensity of every kernel with what its GPU needs."""
     frame = _kernels(predictions, measured, large_n, shown_gpus)
@@ -132,13 +134,15 @@ def facts(
         "most_margin": margin.max(),
         "by_dram": by_dram,
         "total": len(frame),
-        "on_tensor_cores": f", {tags(on_tensor_cores)} that of its tensor cores"
+        "on_tensor_cores": say(", {kernels} that of its tensor cores").format(
+            kernels=tags(on_tensor_cores, say)
+        )
         if len(on_tensor_cores)
         else "",
     }
 
 
-def draw(frame: pd.DataFrame, figure: Figure) -> None:
+def draw(frame: pd.DataFrame, figure: Figure, say: Say) -> None:
     """Draw one panel per GPU: its roof, and the marks of the kernels below."""
     names = frame["gpu_name"].unique()
     panels = style.panels(figure, len(names), columns=3, height=3.5, sharex=True, sharey=True)
@@ -152,7 +156,7 @@ def draw(frame: pd.DataFrame, figure: Figure) -> None:
                 corners["roof_gflops"],
                 color=style.GREY,
                 linestyle=DASHES[str(name_)],
-                label=f"{name_} roof",
+                label=say("{peak} roof").format(peak=say(str(name_))),
             )
         axes.vlines(
             kernels["arithmetic_intensity"],
@@ -160,14 +164,14 @@ def draw(frame: pd.DataFrame, figure: Figure) -> None:
             kernels["measured_gflops"],
             style.PALE,
         )
-        marks.predicted(axes, kernels, "arithmetic_intensity", "predicted_gflops", binding)
-        marks.published(axes, kernels, "arithmetic_intensity", "measured_gflops")
+        marks.predicted(axes, kernels, "arithmetic_intensity", "predicted_gflops", binding, say)
+        marks.published(axes, kernels, "arithmetic_intensity", "measured_gflops", say)
         axes.set(title=name, xscale="log", yscale="log")
         style.rate_ticks(axes.xaxis, times=(1,))
         style.rate_ticks(axes.yaxis)
         axes.grid(True)
         _tag_kernels(axes, kernels)
-    style.outer_labels(panels, "arithmetic intensity (FLOP/B)", "rate (GFLOP/s)")
+    style.outer_labels(panels, say("arithmetic intensity (FLOP/B)"), say("rate (GFLOP/s)"))
     style.legend_above(figure, panels, columns=5)
 
 

@@ -6,6 +6,7 @@ import xarray as xr
 from pipeline.artifacts.artifact import Artifact
 from pipeline.artifacts.ladder import by_kernel, taken, with_exceptions
 from pipeline.render.column import Column
+from pipeline.words import Say, message
 
 ARTIFACT = Artifact(
     id="smem_reads",
@@ -32,7 +33,7 @@ COLUMNS = (
     Column("source", "source"),
 )
 WARP = 32
-NO_TREND = "No kernel reads shared memory."
+NO_TREND = message("No kernel reads shared memory.")
 
 
 def table(counts: xr.Dataset, claims: xr.Dataset, small_n: int) -> pd.DataFrame:
@@ -62,7 +63,7 @@ def table(counts: xr.Dataset, claims: xr.Dataset, small_n: int) -> pd.DataFrame:
     return frame
 
 
-def facts(counts: xr.Dataset, claims: xr.Dataset, small_n: int) -> dict[str, float | str]:
+def facts(counts: xr.Dataset, claims: xr.Dataset, small_n: int, say: Say) -> dict[str, float | str]:
     """How far loads fall along the ladder, and how many published values are met."""
     frame = table(counts, claims, small_n)
     trend = NO_TREND
@@ -70,12 +71,18 @@ def facts(counts: xr.Dataset, claims: xr.Dataset, small_n: int) -> dict[str, flo
         most = frame.iloc[frame["loads_per_fma"].argmax()]
         least = frame.iloc[frame["loads_per_fma"].argmin()]
         fold = most["loads_per_fma"] / least["loads_per_fma"]
-        trend = (
-            f"They go from {most['loads_per_fma']:.4g} ({most['kernel_name']}) down to "
-            f"{least['loads_per_fma']:.4g} ({least['kernel_name']}), {fold:.1f}-fold."
+        trend = say(
+            "They go from {most:.4g} ({most_name}) down to {least:.4g} ({least_name}), "
+            "{fold:.1f}-fold."
+        ).format(
+            most=most["loads_per_fma"],
+            most_name=say(most["kernel_name"]),
+            least=least["loads_per_fma"],
+            least_name=say(least["kernel_name"]),
+            fold=fold,
         )
     return {
-        "sizes": with_exceptions(small_n, taken(counts["simulated"], small_n)),
+        "sizes": with_exceptions(small_n, taken(counts["simulated"], small_n), say),
         "trend": trend,
         "met": int((frame["ratio"] == 1).sum()),
         "claimed": int(frame["ratio"].notna().sum()),

@@ -14,6 +14,7 @@ from pipeline.render.column import Column
 from pipeline.timing.tile_order import named_order
 from pipeline.timing.tile_order import tile_order as grouped_order
 from pipeline.vocab.tile_order import ORDER
+from pipeline.words import Say, message, named_together
 
 ARTIFACT = Artifact(
     id="tile_order",
@@ -55,12 +56,13 @@ COLUMNS = (
     Column("hilbert_bytes", "Hilbert: DRAM", "GB", ",.4g", units.to_giga),
 )
 NAMES = {
-    "row_major": "row-major",
-    "column_major": "column-major",
-    "grouped": "bands of {rows}",
-    "morton": "Morton (Z)",
-    "hilbert": "Hilbert",
+    "row_major": message("row-major"),
+    "column_major": message("column-major"),
+    "grouped": message("bands of {rows} rows"),
+    "morton": message("Morton (Z)"),
+    "hilbert": message("Hilbert"),
 }
+ONE_ROW = message("bands of {rows} row")
 SHARES = ("rows_per_wave", "cols_per_wave", "dram_bytes")
 SHORT = {"rows_per_wave": "rows", "cols_per_wave": "cols", "dram_bytes": "bytes"}
 
@@ -98,7 +100,9 @@ def table(orders: xr.Dataset, shown_gpus: Sequence[str]) -> pd.DataFrame:
     return frame
 
 
-def facts(orders: xr.Dataset, gpu: str, shown_gpus: Sequence[str]) -> dict[str, float | str]:
+def facts(
+    orders: xr.Dataset, gpu: str, shown_gpus: Sequence[str], say: Say
+) -> dict[str, float | str]:
     """Find what one GPU touches at the largest size, and what is saved on all that are shown."""
     frame = table(orders, shown_gpus)
     smallest, largest = int(frame["n"].min()), int(frame["n"].max())
@@ -106,7 +110,9 @@ def facts(orders: xr.Dataset, gpu: str, shown_gpus: Sequence[str]) -> dict[str, 
     saved = frame.groupby("n")["saved"]
     shares = saved.agg(["min", "max"]).map("{:.0%}".format).loc[sorted({smallest, largest})]
     savings = [
-        f"{' to '.join(dict.fromkeys(least_and_most))} at n = {n:,}"
+        say("{shares} at n = {n:,}").format(
+            shares=say(" to ").join(dict.fromkeys(least_and_most)), n=n
+        )
         for n, least_and_most in zip(shares.index, shares.to_numpy().tolist(), strict=True)
     ]
     return {
@@ -119,12 +125,12 @@ def facts(orders: xr.Dataset, gpu: str, shown_gpus: Sequence[str]) -> dict[str, 
         "group": one["best_group"],
         "group_rows": one["best_rows"],
         "group_cols": one["best_cols"],
-        "savings": " and ".join(savings),
+        "savings": named_together(savings, say),
         "hilbert": (frame["hilbert_bytes"] / frame["best_bytes"]).max() - 1,
     }
 
 
-def drawn(orders: xr.Dataset, gpu: str, shown_gpus: Sequence[str]) -> pd.DataFrame:
+def drawn(orders: xr.Dataset, gpu: str, shown_gpus: Sequence[str], say: Say) -> pd.DataFrame:
     """Give the tiles of the first wave in each order, and DRAM traffic by GPU, size and band.
 
     Returns
@@ -133,11 +139,12 @@ def drawn(orders: xr.Dataset, gpu: str, shown_gpus: Sequence[str]) -> pd.DataFra
     ``gpu_name``, ``n``, ``group`` (0 for Hilbert's curve) and ``dram_bytes``.
     """
     return pd.concat(
-        [_first_waves(orders, gpu), _traffic(orders.sel(gpu=list(shown_gpus)))], ignore_index=True
+        [_first_waves(orders, gpu, say), _traffic(orders.sel(gpu=list(shown_gpus)))],
+        ignore_index=True,
     )
 
 
-def _first_waves(orders: xr.Dataset, gpu: str) -> pd.DataFrame:
+def _first_waves(orders: xr.Dataset, gpu: str, say: Say) -> pd.DataFrame:
     smallest = int(orders["n"].min())
     (one,) = table(orders.sel(n=[smallest]), [gpu]).to_dict("records")
     rows, cols = (-(-smallest // int(orders[name])) for name in ("tile_m", "tile_n"))
@@ -151,7 +158,7 @@ def _first_waves(orders: xr.Dataset, gpu: str) -> pd.DataFrame:
         )
         row, col = (axis[: one["wave"]] for axis in tiles)
         part = {
-            "order": name.format(rows=f"{band} row{'' if band == 1 else 's'}"),
+            "order": say(ONE_ROW if order == "grouped" and band == 1 else name).format(rows=band),
             "tile_row": row,
             "tile_col": col,
         }
@@ -172,7 +179,7 @@ def _traffic(shown: xr.Dataset) -> pd.DataFrame:
     return both[["gpu", "gpu_name", "n", "group", "dram_bytes"]]
 
 
-def draw(frame: pd.DataFrame, figure: Figure) -> None:
+def draw(frame: pd.DataFrame, figure: Figure, say: Say) -> None:
     """Draw a picture per order above, and a panel of traffic per size below."""
     tiles, traffic = frame[frame["order"].notna()], frame[frame["order"].isna()]
     sizes = sorted(traffic["n"].unique())
@@ -181,18 +188,18 @@ def draw(frame: pd.DataFrame, figure: Figure) -> None:
     above, below = figure.subfigures(2, 1, squeeze=False, height_ratios=heights).flat
     panels = style.panels(above, tiles["order"].nunique(), columns=3, height=PICTURES / 2)
     for axes, (order, wave) in zip(panels, tiles.groupby("order", sort=False), strict=True):
-        tile_pictures.draw_wave(axes, str(order), wave)
-    tile_pictures.draw_key(above, KEY_PLACE)
+        tile_pictures.draw_wave(axes, str(order), wave, say)
+    tile_pictures.draw_key(above, KEY_PLACE, say)
     panels = style.panels(below, len(sizes), columns=2, height=CURVES)
     for axes, n in zip(panels, sizes, strict=True):
-        _draw_traffic(axes, traffic[traffic["n"] == n])
-        axes.set(title=f"n = {int(n):,}", ylabel="DRAM traffic (GB)")
+        _draw_traffic(axes, traffic[traffic["n"] == n], say)
+        axes.set(title=f"n = {int(n):,}", ylabel=say("DRAM traffic (GB)"))
     # Each panel has a scale of its own.
-    style.outer_labels(panels, "height of the bands (tile rows)", "DRAM traffic (GB)")
+    style.outer_labels(panels, say("height of the bands (tile rows)"), say("DRAM traffic (GB)"))
     style.legend_above(below, panels, columns=4)
 
 
-def _draw_traffic(axes: Axes, traffic: pd.DataFrame) -> None:
+def _draw_traffic(axes: Axes, traffic: pd.DataFrame, say: Say) -> None:
     """Draw a curve per GPU over the bands, and a level line for Hilbert's curve."""
     groups = traffic.groupby("gpu_name", sort=False)
     for rank, (name, one) in enumerate(groups):
@@ -201,7 +208,7 @@ def _draw_traffic(axes: Axes, traffic: pd.DataFrame) -> None:
         axes.plot(bands["group"], units.to_giga(bands["dram_bytes"]), color=colour, label=name)
         level = units.to_giga(curve["dram_bytes"].iloc[0])
         axes.axhline(level, color=colour, linestyle=":", linewidth=1)
-    axes.plot([], [], color=style.GREY, linestyle=":", linewidth=1, label="Hilbert's curve")
+    axes.plot([], [], color=style.GREY, linestyle=":", linewidth=1, label=say("Hilbert's curve"))
     axes.set(xscale="log", ylim=(0, None))
     largest = int(traffic["group"].max())
     style.plain_ticks(axes.xaxis, [TICK_RATIO**power for power in range(largest.bit_length())])

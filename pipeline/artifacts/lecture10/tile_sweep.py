@@ -14,6 +14,7 @@ from pipeline.artifacts.artifact import Artifact
 from pipeline.artifacts.ladder import tag
 from pipeline.render.column import Column
 from pipeline.vocab.sweeps import NO_RULE, RULES
+from pipeline.words import Say, message, named_together, together
 
 ARTIFACT = Artifact(
     id="tile_sweep",
@@ -22,7 +23,7 @@ ARTIFACT = Artifact(
     caption=(
         "The model's best tiles at n = {n:,}, out of {tiles:,} block tiles and {warp_tiles:,} warp "
         "tiles that run on the {gpu_name}. Bigger tiles reuse more of what they read, until "
-        "registers run out.{best_words}{published_words} Of equally fast tiles the one with the "
+        "registers run out. {remarks} Of equally fast tiles the one with the "
         "least shared memory is shown; on {tied_gpus} of {gpus} GPUs the model cannot tell the "
         "fastest block tiles apart."
     ),
@@ -61,16 +62,16 @@ _MISSING = "#E2E2E2"
 
 # In the order of the rules; runs stands last.
 _RULE_LOOKS = {
-    "positive": ("not positive", style.BLACK),
-    "thread_tile": ("no such thread tile", style.PALE),
-    "vector_width": ("vector width", style.SKY),
-    "divisibility": ("divisibility", style.BLUE),
-    "threads": ("threads per block", style.PURPLE),
-    "size": ("matrix size", style.BLACK),
-    "shared_memory": ("shared memory", style.RED),
-    "registers": ("registers", style.ORANGE),
-    "occupancy": ("no resident block", style.YELLOW),
-    NO_RULE: ("runs", style.GREEN),
+    "positive": (message("not positive"), style.BLACK),
+    "thread_tile": (message("no such thread tile"), style.PALE),
+    "vector_width": (message("vector width"), style.SKY),
+    "divisibility": (message("divisibility"), style.BLUE),
+    "threads": (message("threads per block"), style.PURPLE),
+    "size": (message("matrix size"), style.BLACK),
+    "shared_memory": (message("shared memory"), style.RED),
+    "registers": (message("registers"), style.ORANGE),
+    "occupancy": (message("no resident block"), style.YELLOW),
+    NO_RULE: (message("runs"), style.GREEN),
 }
 
 
@@ -116,7 +117,9 @@ def _tile(best: xr.Dataset, which: str) -> str:
     )
 
 
-def facts(tiles: xr.Dataset, best: xr.Dataset, best_warp: xr.Dataset, gpu: str) -> dict[str, Any]:
+def facts(
+    tiles: xr.Dataset, best: xr.Dataset, best_warp: xr.Dataset, gpu: str, say: Say
+) -> dict[str, Any]:
     """Find what the caption says of one GPU; ``gpu`` is its id, others as in :func:`table`."""
     here, frame = tiles.sel(gpu=gpu), table(best, best_warp)
     block = frame.iloc[::2]
@@ -126,36 +129,40 @@ def facts(tiles: xr.Dataset, best: xr.Dataset, best_warp: xr.Dataset, gpu: str) 
         "gpu_name": str(here["gpu_name"].item()),
         "tiles": int(best["valid_tiles"].sel(gpu=gpu)),
         "warp_tiles": int(best_warp["valid_tiles"].sel(gpu=gpu)),
-        "best_words": _best_words(front),
-        "published_words": _published_words(frame[frame["gpu"] == gpu]),
+        "remarks": together(
+            [_best_words(front, say), _published_words(frame[frame["gpu"] == gpu], say)], say
+        ),
         "tied_gpus": int((block["tied"] > 1).sum()),
         "gpus": len(block),
     }
 
 
-def _best_words(front: pd.DataFrame) -> str:
+def _best_words(front: pd.DataFrame, say: Say) -> str:
     """Say what the best block tile reaches, and how little shared memory comes near it."""
     if front.empty:
         return ""
     top = front["gflops"].max()
     near = front[front["gflops"] >= NEAR * top].iloc[0]
-    return (
-        f" The best block tile reaches {top / 1e3:.1f} TFLOP/s; {near['gflops'] / top:.0%} of that "
-        f"can be had with {units.to_kibibytes(near['smem_bytes']):.3g} KiB of shared memory per "
-        f"block."
+    return say(
+        "The best block tile reaches {rate:.1f} TFLOP/s; {share:.0%} of that can be had with "
+        "{smem:.3g} KiB of shared memory per block."
+    ).format(
+        rate=top / 1e3, share=near["gflops"] / top, smem=units.to_kibibytes(near["smem_bytes"])
     )
 
 
-def _published_words(frame: pd.DataFrame) -> str:
+def _published_words(frame: pd.DataFrame, say: Say) -> str:
     """Say how far published choices are from the best, where there are any."""
     there = frame.dropna(subset="published_share")
     shares = [
-        f"{share:.0%} of the best for {tag(kernel)}"
+        say("{share:.0%} of the best for {kernel}").format(share=share, kernel=tag(kernel))
         for kernel, share in zip(there["published_kernel"], there["published_share"], strict=True)
     ]
     if not shares:
-        return " No tile was published for this GPU."
-    return f" The published tiles reach, in the model, {' and '.join(shares)}."
+        return say("No tile was published for this GPU.")
+    return say("The published tiles reach, in the model, {shares}.").format(
+        shares=named_together(shares, say)
+    )
 
 
 def drawn(tiles: xr.Dataset, best: xr.Dataset, gpu: str) -> pd.DataFrame:
@@ -200,21 +207,24 @@ def _front(here: xr.Dataset, on_front: xr.DataArray) -> pd.DataFrame:
     return front[["smem_bytes", "gflops"]].reset_index(drop=True)
 
 
-def draw(frame: pd.DataFrame, figure: Figure) -> None:
+def draw(frame: pd.DataFrame, figure: Figure, say: Say) -> None:
     """Draw two heat maps, the shares and the front."""
     figure.set_figheight(6.4)
     panels = figure.subplots(2, 2, height_ratios=(1, 1.25))
     top = frame.loc[frame["panel"].isin(list(_SHAPES)), "gflops"].max()
-    titles = {"block": "Tile of a block", "thread": "Tile of a thread"}
+    titles = {
+        "block": say("Tile of a block: best rate in TFLOP/s"),
+        "thread": say("Tile of a thread: best rate in TFLOP/s"),
+    }
     for axes, (panel, (rows, columns)) in zip(panels[1], _SHAPES.items(), strict=True):
         _draw_map(axes, frame[frame["panel"] == panel], top)
         axes.set(
-            title=f"{titles[panel]}: best rate in TFLOP/s",
-            ylabel=f"rows {rows} (elements)",
-            xlabel=f"columns {columns} (elements)",
+            title=titles[panel],
+            ylabel=say("rows {option} (elements)").format(option=rows),
+            xlabel=say("columns {option} (elements)").format(option=columns),
         )
-    _draw_shares(panels[0, 0], frame[frame["panel"] == "rules"])
-    _draw_front(panels[0, 1], frame[frame["panel"] == "front"])
+    _draw_shares(panels[0, 0], frame[frame["panel"] == "rules"], say)
+    _draw_front(panels[0, 1], frame[frame["panel"] == "front"], say)
     style.legend_above(figure, [panels[0, 0]], columns=4)
 
 
@@ -235,7 +245,7 @@ def _draw_map(axes: Axes, cells: pd.DataFrame, top: float) -> None:
         axis.set_tick_params(length=0)
 
 
-def _draw_shares(axes: Axes, shares: pd.DataFrame) -> None:
+def _draw_shares(axes: Axes, shares: pd.DataFrame, say: Say) -> None:
     """Draw a bar per kernel, divided by rule."""
     kernels = list(dict.fromkeys(shares["kernel"]))
     running = shares[shares["rule"] == NO_RULE].set_index("kernel")["share"]
@@ -251,24 +261,24 @@ def _draw_shares(axes: Axes, shares: pd.DataFrame) -> None:
                 color=colour,
                 edgecolor="white",
                 linewidth=0.5,
-                label=label,
+                label=say(label),
             )
             left = left + widths.to_numpy()
     axes.invert_yaxis()
-    axes.set(title="What excludes tiles", xlabel="share of all tiles (%)", xlim=(0, 1))
+    axes.set(title=say("What excludes tiles"), xlabel=say("share of all tiles (%)"), xlim=(0, 1))
     axes.xaxis.set_major_formatter(lambda value, _: f"{100 * value:.0f}")
     axes.tick_params(axis="y", length=0)
 
 
-def _draw_front(axes: Axes, front: pd.DataFrame) -> None:
+def _draw_front(axes: Axes, front: pd.DataFrame, say: Say) -> None:
     """Draw the best rate by shared memory."""
     smem, rates = units.to_kibibytes(front["smem_bytes"]), front["gflops"] / 1e3
     axes.plot(smem, rates, drawstyle="steps-post", color=style.PALE)
     axes.scatter(smem, rates, color=style.BLUE, zorder=3)
     axes.set(
-        title="Rate against shared memory",
-        xlabel="shared memory per block (KiB)",
-        ylabel="best rate (TFLOP/s)",
+        title=say("Rate against shared memory"),
+        xlabel=say("shared memory per block (KiB)"),
+        ylabel=say("best rate (TFLOP/s)"),
         xscale="log",
     )
     if front.empty:

@@ -10,6 +10,7 @@ from pipeline.artifacts.artifact import Artifact
 from pipeline.artifacts.ladder import mean_absolute_error, name, tag
 from pipeline.render.column import Column
 from pipeline.timing.resources import RESOURCES
+from pipeline.words import Say, english, listed, message
 
 ARTIFACT = Artifact(
     id="validation",
@@ -51,34 +52,38 @@ FIRST, LAST = "k01", "k06"
 # What hardware and compilers do that a roofline of counts from source code does not have. The
 # evidence is listed in docs/MODEL.md, section 6.
 LEFT_OUT = {
-    "k01": "little: the lines of its loads set the pace everywhere; the clock under load",
-    "k02": (
+    "k01": message("little: the lines of its loads set the pace everywhere; the clock under load"),
+    "k02": message(
         "how fast an SM accepts requests, slower on GA10x and AD10x; the long wait for sectors "
         "scattered over rows of DRAM"
     ),
-    "k03": (
+    "k03": message(
         "the compiler, which widens loads of A: too slow without; how fast an SM accepts requests, "
         "slower on GA10x and AD10x: too fast without"
     ),
-    "k04": "the compiler, which widens loads of A; waiting at two barriers in each short step",
-    "k05": "the compiler, which widens the loads of both operands: they take fewer wavefronts",
-    "k06": (
+    "k04": message(
+        "the compiler, which widens loads of A; waiting at two barriers in each short step"
+    ),
+    "k05": message(
+        "the compiler, which widens the loads of both operands: they take fewer wavefronts"
+    ),
+    "k06": message(
         "latency: a step loads, waits and multiplies in turn; conflicts of registers; the clock "
         "under a power limit"
     ),
-    "k07": "as for k06; how fast an SM accepts its many narrow loads of B",
-    "k08": (
+    "k07": message("as for k06; how fast an SM accepts its many narrow loads of B"),
+    "k08": message(
         "lanes that share an address of A are served in pairs (the hardware rule), so its reads "
         "take fewer wavefronts"
     ),
-    "k09": "as for k06: latency between barriers, conflicts of registers, power",
-    "k10": (
+    "k09": message("as for k06: latency between barriers, conflicts of registers, power"),
+    "k10": message(
         "latency of instructions that depend on each other, conflicts of registers, power: nothing "
         "that is counted holds it back"
     ),
-    "k11": "as for k10; one half of the block waits for the other at barriers",
-    "k12": "as for k10; how fast an SM accepts copies of single values",
-    "k13": (
+    "k11": message("as for k10; one half of the block waits for the other at barriers"),
+    "k12": message("as for k10; how fast an SM accepts copies of single values"),
+    "k13": message(
         "latency, as for k06; where wgmma or tcgen05 feed tensor cores, mma reaches only a part of "
         "their peak"
     ),
@@ -87,7 +92,7 @@ RATIO_TICKS = (0.25, 0.5, 0.7, 1, 1.4, 2, 4, 8)
 MARKERS = ("o", "s", "D", "^", "v", "P", "X")
 
 
-def table(validation: xr.Dataset, gpus: xr.Dataset) -> pd.DataFrame:
+def table(validation: xr.Dataset, gpus: xr.Dataset, say: Say) -> pd.DataFrame:
     """Tabulate every published rate with its prediction, and the mean errors of every GPU.
 
     Parameters
@@ -96,22 +101,24 @@ def table(validation: xr.Dataset, gpus: xr.Dataset) -> pd.DataFrame:
         The store of that name.
     gpus : (gpu,)
         The store of that name.
+    say
+        Language of what is left out.
 
     Returns
     -------
     One row per GPU and kernel, rates in GFLOP/s, and two more for each GPU: mean absolute error
     and rank correlation over the kernels of the lecture, and over all.
     """
-    frame = _rates(validation, gpus)
+    frame = _rates(validation, gpus, say)
     parts = []
     for gpu, rows in frame.groupby("gpu", sort=False):
-        parts += [rows, _summary(rows, validation, str(gpu))]
+        parts += [rows, _summary(rows, validation, str(gpu), say)]
     shown = [column.field for column in COLUMNS]
     every = pd.concat(parts, ignore_index=True) if parts else frame
     return every[["gpu", "kernel", *shown]]
 
 
-def _rates(validation: xr.Dataset, gpus: xr.Dataset) -> pd.DataFrame:
+def _rates(validation: xr.Dataset, gpus: xr.Dataset, say: Say) -> pd.DataFrame:
     """One row per published rate, GPUs in their order, steps of the ladder before libraries."""
     per_rate = [name for name, held in validation.data_vars.items() if "measurement" in held.dims]
     frame = validation[per_rate].sel(model=MODEL, drop=True).to_dataframe().reset_index(drop=True)
@@ -124,7 +131,7 @@ def _rates(validation: xr.Dataset, gpus: xr.Dataset) -> pd.DataFrame:
     frame["mean_error"] = frame["rank_correlation"] = np.nan
     reasons = [LEFT_OUT.get(tag(kernel), "") for kernel in frame["kernel"]]
     frame["left_out"] = [
-        note if np.isnan(ratio) else "; ".join(filter(None, (reason, note)))
+        say(note) if np.isnan(ratio) else say("; ").join(map(say, filter(None, (reason, note))))
         for reason, note, ratio in zip(reasons, frame["note"], frame["ratio"], strict=True)
     ]
     rank = {gpu: position for position, gpu in enumerate(names.index)}
@@ -133,7 +140,7 @@ def _rates(validation: xr.Dataset, gpus: xr.Dataset) -> pd.DataFrame:
     return frame.loc[order.index].reset_index(drop=True)
 
 
-def _summary(rows: pd.DataFrame, validation: xr.Dataset, gpu: str) -> pd.DataFrame:
+def _summary(rows: pd.DataFrame, validation: xr.Dataset, gpu: str, say: Say) -> pd.DataFrame:
     """Errors of one GPU: of the kernels of the lecture, and of all that were compared."""
     compared = rows.dropna(subset="ratio")
     lecture = compared[_of_lecture(compared)]
@@ -142,11 +149,11 @@ def _summary(rows: pd.DataFrame, validation: xr.Dataset, gpu: str) -> pd.DataFra
     of_all = validation[["mape", "rank_correlation"]].sel(validated_gpu=gpu, model=MODEL)
     ranks = lecture[["predicted_gflops", "measured_gflops"]].rank()
     means = {
-        f"{FIRST} to {LAST}": (
+        say("{first} to {last}").format(first=FIRST, last=LAST): (
             mean_absolute_error(lecture["ratio"]),
             ranks["predicted_gflops"].corr(ranks["measured_gflops"]),
         ),
-        "all": (float(of_all["mape"]), float(of_all["rank_correlation"])),
+        say("all"): (float(of_all["mape"]), float(of_all["rank_correlation"])),
     }
     texts = dict.fromkeys(("kernel", "tiling", "bound", "left_out"), "")
     return pd.DataFrame(
@@ -169,35 +176,47 @@ def _of_lecture(frame: pd.DataFrame) -> pd.Series:
     return (tags >= FIRST) & (tags <= LAST)
 
 
-def facts(validation: xr.Dataset, gpus: xr.Dataset, gpu: str) -> dict[str, float | str]:
+def facts(validation: xr.Dataset, gpus: xr.Dataset, gpu: str, say: Say) -> dict[str, float | str]:
     """Say how far off the model is, plainly for the kernels of the lecture on one GPU."""
-    frame = _rates(validation, gpus)
+    frame = _rates(validation, gpus, say)
     compared = frame.dropna(subset="ratio")
     names = gpus["gpu_name"].to_series()
     errors = validation.sel(model=MODEL)[["mape", "rank_correlation"]]
     by_gpu = [
-        f"{float(errors['mape'].sel(validated_gpu=one)):.0%} and "
-        f"{float(errors['rank_correlation'].sel(validated_gpu=one)):.2f} on {names[one]}"
+        say("{error:.0%} and {correlation:.2f} on {gpu}").format(
+            error=float(errors["mape"].sel(validated_gpu=one)),
+            correlation=float(errors["rank_correlation"].sel(validated_gpu=one)),
+            gpu=names[one],
+        )
         for one in compared["gpu"].unique()
     ]
     return {
         "compared": len(compared),
-        "sizes": ", ".join(f"{n}" for n in compared["n"].unique()) or "any size",
-        "plainly": _plainly(compared[compared["gpu"] == gpu], str(names[gpu])),
-        "by_gpu": "; ".join(by_gpu) or "not known, as nobody has published rates on these GPUs",
+        "sizes": listed([f"{n}" for n in compared["n"].unique()], say) or message("any size"),
+        "plainly": _plainly(compared[compared["gpu"] == gpu], str(names[gpu]), say),
+        "by_gpu": say("; ").join(by_gpu)
+        or message("not known, as nobody has published rates on these GPUs"),
         "resources": len(RESOURCES),
     }
 
 
-def _plainly(rows: pd.DataFrame, gpu: str) -> str:
+def _plainly(rows: pd.DataFrame, gpu: str, say: Say) -> str:
     lecture = rows[_of_lecture(rows)]
     if lecture.empty:
-        return f"Of the kernels {FIRST} to {LAST} no rate is published on {gpu}."
+        return say("Of the kernels {first} to {last} no rate is published on {gpu}.").format(
+            first=FIRST, last=LAST, gpu=gpu
+        )
     worst = lecture.iloc[lecture["error"].abs().argmax()]
-    return (
-        f"On {gpu} the roofline is off by {mean_absolute_error(lecture['ratio']):.1%} on average "
-        f"over {FIRST} to {LAST}, worst for {tag(worst['kernel'])}, whose predicted rate is "
-        f"{worst['ratio']:.2f} times the published one."
+    return say(
+        "On {gpu} the roofline is off by {error:.1%} on average over {first} to {last}, worst for "
+        "{worst}, whose predicted rate is {ratio:.2f} times the published one."
+    ).format(
+        gpu=gpu,
+        error=mean_absolute_error(lecture["ratio"]),
+        first=FIRST,
+        last=LAST,
+        worst=tag(worst["kernel"]),
+        ratio=worst["ratio"],
     )
 
 
@@ -207,23 +226,23 @@ def drawn(validation: xr.Dataset, gpus: xr.Dataset) -> pd.DataFrame:
     Arguments as in :func:`table`.
     """
     columns = ["gpu", "gpu_name", "kernel", "bound", "predicted_gflops", "measured_gflops", "ratio"]
-    return _rates(validation, gpus).dropna(subset="ratio")[columns].reset_index(drop=True)
+    return _rates(validation, gpus, english).dropna(subset="ratio")[columns].reset_index(drop=True)
 
 
-def draw(frame: pd.DataFrame, figure: Figure) -> None:
+def draw(frame: pd.DataFrame, figure: Figure, say: Say) -> None:
     """Draw predicted against published rates, a panel per GPU, and the ratios below."""
     names = list(frame["gpu_name"].unique())
     if not names:
-        figure.text(0.5, 0.5, "no published rates on these GPUs", ha="center")
+        figure.text(0.5, 0.5, say("no published rates on these GPUs"), ha="center")
         return
     above, below = 2.8 * -(-len(names) // 2) + 0.5, 2.9
     figure.set_figheight(above + below)
     rates, ratios = figure.subfigures(2, 1, squeeze=False, height_ratios=[above, below]).flat
-    _draw_rates(rates, frame, names)
-    _draw_ratios(ratios, frame, names)
+    _draw_rates(rates, frame, names, say)
+    _draw_ratios(ratios, frame, names, say)
 
 
-def _draw_rates(part: SubFigure, frame: pd.DataFrame, names: list[str]) -> None:
+def _draw_rates(part: SubFigure, frame: pd.DataFrame, names: list[str], say: Say) -> None:
     panels = style.panels(part, len(names), columns=2, height=2.8, sharex=True, sharey=True)
     rates = frame[["predicted_gflops", "measured_gflops"]]
     ends = [float(rates.min().min()) / 1.6, float(rates.max().max()) * 1.6]
@@ -237,7 +256,9 @@ def _draw_rates(part: SubFigure, frame: pd.DataFrame, names: list[str]) -> None:
                     rows["measured_gflops"],
                     rows["predicted_gflops"],
                     color=style.resource_colour(resource.id),
-                    label=f"bound by {style.resource_name(resource.id)}",
+                    label=say("bound by {resource}").format(
+                        resource=say(style.resource_name(resource.id))
+                    ),
                     zorder=3,
                 )
         axes.set(title=name_, xscale="log", yscale="log", xlim=ends, ylim=ends)
@@ -251,11 +272,11 @@ def _draw_rates(part: SubFigure, frame: pd.DataFrame, names: list[str]) -> None:
             one["predicted_gflops"].to_list(),
             gap=0.19,
         )
-    style.outer_labels(panels, "published rate (GFLOP/s)", "predicted rate (GFLOP/s)")
+    style.outer_labels(panels, say("published rate (GFLOP/s)"), say("predicted rate (GFLOP/s)"))
     style.legend_above(part, panels, columns=5)
 
 
-def _draw_ratios(part: SubFigure, frame: pd.DataFrame, names: list[str]) -> None:
+def _draw_ratios(part: SubFigure, frame: pd.DataFrame, names: list[str], say: Say) -> None:
     axes = part.subplots()
     tags = sorted({tag(kernel) for kernel in frame["kernel"]})
     axes.axhline(1, color=style.GREY, linestyle="--", linewidth=1)
@@ -281,6 +302,6 @@ def _draw_ratios(part: SubFigure, frame: pd.DataFrame, names: list[str]) -> None
     ]
     style.plain_ticks(axes.yaxis, shown)
     axes.set_xticks(range(len(tags)), tags)
-    axes.set_ylabel("predicted / published (1)")
+    axes.set_ylabel(say("predicted / published (1)"))
     axes.grid(True, axis="y")
     style.legend_above(part, [axes], columns=4)

@@ -8,6 +8,7 @@ import xarray as xr
 
 from pipeline.artifacts.artifact import Artifact
 from pipeline.render.column import Column
+from pipeline.words import Say, listed, message, together
 
 ARTIFACT = Artifact(
     id="decode_models",
@@ -25,9 +26,9 @@ ARTIFACT = Artifact(
     needs={"compared": "decode/compared"},
 )
 _MODELS = {
-    "lecture": "lecture",
-    "straight_line": "straight line",
-    "instruction": "instruction level",
+    "lecture": message("lecture"),
+    "straight_line": message("straight line"),
+    "instruction": message("instruction level"),
 }
 COLUMNS = (
     Column("what", "measured"),
@@ -49,68 +50,83 @@ _UNITS = {
     "us": (1e-6, "µs"),
     "ms": (1e-3, "ms"),
     "%": (1e-2, "%"),
-    "x": (1.0, "times"),
-    "1/s": (1.0, "per second"),
+    "x": (1.0, message("times")),
+    "1/s": (1.0, message("per second")),
 }
-_RELATIONS = {"equal": "", "about": "about ", "below": "below ", "above": "above "}
-_MODES = {"graph": "CUDA graph", "stream": "stream", "megakernel": "megakernel"}
-_WORKLOADS = {"empty_kernel": "empty kernel", "scale_kernel": "small kernel"}
+_RELATIONS = {
+    "equal": "{value}",
+    "about": message("about {value}"),
+    "below": message("below {value}"),
+    "above": message("above {value}"),
+}
+_MODES = {
+    "graph": message("CUDA graph"),
+    "stream": message("stream"),
+    "megakernel": message("megakernel"),
+}
+_WORKLOADS = {"empty_kernel": message("empty kernel"), "scale_kernel": message("small kernel")}
 _METRICS = {
     "kernel_time": "",
-    "launch_cost": "launch",
-    "kernel_overhead": "launch and ramp",
-    "step_time": "step",
-    "step_rate": "steps",
-    "bandwidth_utilisation": "bandwidth for weights",
-    "sum_of_kernel_times": "sum of kernels",
-    "speedup_of_megakernel": "megakernel faster",
-    "breakdown_total": "parts, in all",
-    "breakdown_activation_store_await_load": "parts: activations and counters",
-    "breakdown_rmsnorm_and_matvec": "parts: norms and products",
-    "breakdown_await_weights": "parts: waiting for weights",
-    "breakdown_warp_sync": "parts: barriers",
-    "breakdown_setup_other": "parts: set-up and other",
+    "launch_cost": message("launch"),
+    "kernel_overhead": message("launch and ramp"),
+    "step_time": message("step"),
+    "step_rate": message("steps"),
+    "bandwidth_utilisation": message("bandwidth for weights"),
+    "sum_of_kernel_times": message("sum of kernels"),
+    "speedup_of_megakernel": message("megakernel faster"),
+    "breakdown_total": message("parts, in all"),
+    "breakdown_activation_store_await_load": message("parts: activations and counters"),
+    "breakdown_rmsnorm_and_matvec": message("parts: norms and products"),
+    "breakdown_await_weights": message("parts: waiting for weights"),
+    "breakdown_warp_sync": message("parts: barriers"),
+    "breakdown_setup_other": message("parts: set-up and other"),
 }
 # Kind -> groups that a mean error is shown of, with their names.
 _MEANS = {
-    "gemv": {"gemv": "GEMV kernels", "gemv_large": "GEMV kernels of at least 8 MB"},
-    "launch": {"launch": "launches"},
-    "step": {"step": "whole steps, bounds left out"},
-    "breakdown": {"breakdown": "parts of a step"},
+    "gemv": {
+        "gemv": message("GEMV kernels"),
+        "gemv_large": message("GEMV kernels of at least 8 MB"),
+    },
+    "launch": {"launch": message("launches")},
+    "step": {"step": message("whole steps, bounds left out")},
+    "breakdown": {"breakdown": message("parts of a step")},
 }
 
 
-def table(compared: xr.Dataset) -> pd.DataFrame:
+def table(compared: xr.Dataset, say: Say) -> pd.DataFrame:
     """Tabulate every figure with what the models make of it, and mean errors by kind.
 
     Parameters
     ----------
     compared : (measurement, decode_model), (kind_group, decode_model)
         The store ``decode/compared``.
+    say
+        Language of what was measured.
 
     Returns
     -------
     One row per figure, numbers in SI units, and one per kind with mean absolute relative errors.
     """
-    rows = list(_rows(compared))
+    rows = list(_rows(compared, say))
     every = []
     for kind in _MEANS:
         mine = [row for row in rows if row["kind"] == kind]
         every += mine
-        every += [_mean_errors(compared, kind, group) for group in _MEANS[kind] if mine]
+        every += [_mean_errors(compared, kind, group, say) for group in _MEANS[kind] if mine]
     numbers = [f"{value}_{model}" for model in _MODELS for value in ("predicted", "holds")]
     shown = [column.field for column in COLUMNS]
     return pd.DataFrame(every)[["kind", "gpu", *shown, "measured", *numbers]]
 
 
-def _rows(compared: xr.Dataset) -> Iterator[dict[str, str | float]]:
+def _rows(compared: xr.Dataset, say: Say) -> Iterator[dict[str, str | float]]:
     columns = ("gpu", "gpu_name", "mode", "relation", "value", "unit", "measured", "kind", "source")
     for place in range(compared.sizes["measurement"]):
         one = compared.isel(measurement=place)
         row = {name: one[name].item() for name in columns}
-        row["what"] = _what(one)
+        row["what"] = _what(one, say)
         row["mode_name"] = _MODES[row["mode"]]
-        row["published"] = _RELATIONS[row["relation"]] + _shown(row["measured"], row["unit"])
+        measured = _shown(row["measured"], row["unit"], say)
+        row["published"] = say(_RELATIONS[row["relation"]]).format(value=measured)
         for model in _MODELS:
             of_model = one.sel(decode_model=model)
             predicted, holds = float(of_model["predicted"]), float(of_model["holds"])
@@ -118,41 +134,47 @@ def _rows(compared: xr.Dataset) -> Iterator[dict[str, str | float]]:
                 f"predicted_{model}": predicted,
                 f"holds_{model}": holds,
                 f"ratio_{model}": float(of_model["ratio"]),
-                f"shown_{model}": _shown(predicted, row["unit"]) + _kept(holds),
+                f"shown_{model}": _kept(holds, say).format(
+                    value=_shown(predicted, row["unit"], say)
+                ),
             }
         yield row
 
 
-def _what(one: xr.Dataset) -> str:
-    metric = _METRICS[str(one["metric"].item())]
+def _what(one: xr.Dataset, say: Say) -> str:
+    metric = say(_METRICS[str(one["metric"].item())])
     if one["kind"].item() == "gemv":
         return f"{one['rows'].item():.0f} x {one['columns'].item():.0f}"
     model = str(one["workload_name"].item())
     if not model:
-        return f"{_WORKLOADS[str(one['workload'].item())]}: {metric}"
+        workload = say(_WORKLOADS[str(one["workload"].item())])
+        return say("{workload}: {metric}").format(workload=workload, metric=metric)
     engine = str(one["engine"].item())
-    return f"{model}, {one['dtype'].item()}: {metric} ({engine})"
+    return say("{model}, {dtype}: {metric} ({engine})").format(
+        model=model, dtype=one["dtype"].item(), metric=metric, engine=say(engine)
+    )
 
 
-def _shown(value: float, unit: str) -> str:
+def _shown(value: float, unit: str, say: Say) -> str:
     if np.isnan(value):
         return ""
     scale, name = _UNITS[unit]
-    return f"{value / scale:,.4g} {name}"
+    return f"{value / scale:,.4g} {say(name)}"
 
 
-def _kept(holds: float) -> str:
+def _kept(holds: float, say: Say) -> str:
+    """Give the template of a prediction, where it is held against a bound."""
     if np.isnan(holds):
-        return ""
-    return ", bound kept" if holds else ", bound broken"
+        return "{value}"
+    return say("{value}, bound kept") if holds else say("{value}, bound broken")
 
 
-def _mean_errors(compared: xr.Dataset, kind: str, group: str) -> dict[str, str | float]:
+def _mean_errors(compared: xr.Dataset, kind: str, group: str, say: Say) -> dict[str, str | float]:
     mape = compared["mape"].sel(kind_group=group)
     errors = {model: float(mape.sel(decode_model=model)) for model in _MODELS}
     row: dict[str, str | float] = {
         "kind": kind,
-        "what": f"{_MEANS[kind][group]}: mean absolute error",
+        "what": say("{what}: mean absolute error").format(what=say(_MEANS[kind][group])),
         "measured": np.nan,
         **dict.fromkeys(("gpu", "gpu_name", "mode_name", "published", "source"), ""),
     }
@@ -160,50 +182,67 @@ def _mean_errors(compared: xr.Dataset, kind: str, group: str) -> dict[str, str |
     for model, error in errors.items():
         of = int(counts.sel(decode_model=model))
         row |= {f"{name}_{model}": np.nan for name in ("predicted", "holds", "ratio")}
-        row[f"shown_{model}"] = "" if np.isnan(error) else f"{error:.1%} of {of}"
+        shown = say("{error:.1%} of {number}").format(error=error, number=of)
+        row[f"shown_{model}"] = "" if np.isnan(error) else shown
     return row
 
 
-def facts(compared: xr.Dataset) -> dict[str, int | str]:
+def facts(compared: xr.Dataset, say: Say) -> dict[str, int | str]:
     """Say how far off each model is, seen and unseen, and which bounds it keeps."""
     return {
         "compared": compared.sizes["measurement"],
-        "errors": _errors(compared),
-        "held_out": _held_out(compared),
-        "bounds": _bounds(compared),
+        "errors": _errors(compared, say),
+        "held_out": _held_out(compared, say),
+        "bounds": _bounds(compared, say),
     }
 
 
-def _errors(compared: xr.Dataset) -> str:
+def _errors(compared: xr.Dataset, say: Say) -> str:
     sentences = []
     for group, what in (
-        ("gemv", "all GEMVs"),
-        ("gemv_large", "those of at least 8 MB, which the lines are fitted to"),
-        ("step", "whole steps"),
+        ("gemv", say("all GEMVs")),
+        ("gemv_large", say("those of at least 8 MB, which the lines are fitted to")),
+        ("step", say("whole steps")),
     ):
         mape = compared["mape"].sel(kind_group=group).to_series().dropna()
         if len(mape):
-            errors = ", ".join(f"{mape[m]:.1%} ({_MODELS[m]})" for m in _MODELS if m in mape)
-            sentences.append(f"Mean absolute error over {what}: {errors}.")
-    return " ".join(sentences)
+            errors = [
+                say("{error:.1%} ({model})").format(error=mape[model], model=say(name))
+                for model, name in _MODELS.items()
+                if model in mape
+            ]
+            sentence = say("Mean absolute error over {what}: {errors}.")
+            sentences.append(sentence.format(what=what, errors=listed(errors, say)))
+    return together(sentences, say)
 
 
-def _held_out(compared: xr.Dataset) -> str:
+def _held_out(compared: xr.Dataset, say: Say) -> str:
     errors = compared["gemv_mape"].sel(shapes="large")
     if not compared.sizes["gemv_gpu"]:
-        return "No GEMV was measured on these GPUs."
+        return say("No GEMV was measured on these GPUs.")
     unseen = errors.sel(held_out="shape").mean("gemv_gpu").to_series()
     elsewhere = errors.sel(held_out="gpu", gemv_model="physical")
     sentence = (
-        f"On a large shape that they were not fitted to, the line is off by "
-        f"{unseen['straight_line']:.1%} and the instruction level, which has one fitted number for "
-        f"all GPUs, by {unseen['physical']:.1%}"
+        say(
+            "On a large shape that they were not fitted to, the line is off by {line:.1%} and the "
+            "instruction level, which has one fitted number for all GPUs, by {physical:.1%}; "
+            "fitted on the other GPU alone, it is off by {elsewhere:.1%}."
+        )
+        if elsewhere.count()
+        else say(
+            "On a large shape that they were not fitted to, the line is off by {line:.1%} and the "
+            "instruction level, which has one fitted number for all GPUs, by {physical:.1%}."
+        )
     )
-    if elsewhere.count():
-        sentence += f"; fitted on the other GPU alone, it is off by {float(elsewhere.mean()):.1%}"
-    return f"{sentence}."
+    return sentence.format(
+        line=unseen["straight_line"],
+        physical=unseen["physical"],
+        elsewhere=float(elsewhere.mean()),
+    )
 
 
-def _bounds(compared: xr.Dataset) -> str:
+def _bounds(compared: xr.Dataset, say: Say) -> str:
     holds = compared["holds"].sel(decode_model="instruction").to_series().dropna()
-    return f"Of {len(holds)} published bounds the instruction level keeps {int(holds.sum())}."
+    return say("Of {number} published bounds the instruction level keeps {kept}.").format(
+        number=len(holds), kept=int(holds.sum())
+    )

@@ -13,6 +13,7 @@ from pipeline.artifacts import style
 from pipeline.artifacts.artifact import Artifact
 from pipeline.artifacts.decode_step import operation_name
 from pipeline.render.column import Column
+from pipeline.words import Say
 
 ARTIFACT = Artifact(
     id="ledger",
@@ -96,7 +97,7 @@ def facts(ledger: xr.Dataset, model: str) -> dict[str, float | str]:
     }
 
 
-def draw(frame: pd.DataFrame, figure: Figure) -> None:
+def draw(frame: pd.DataFrame, figure: Figure, say: Say) -> None:
     """Draw bytes of the first model above, shares of all models below."""
     names = list(dict.fromkeys(frame["model_name"]))
     operations = list(dict.fromkeys(frame["operation_name"]))
@@ -104,8 +105,8 @@ def draw(frame: pd.DataFrame, figure: Figure) -> None:
     heights = [0.5 + 0.27 * len(one), 0.8 + 0.3 * len(names)]
     figure.set_figheight(sum(heights) + 0.5)
     above, below = figure.subplots(2, 1, height_ratios=heights)
-    _draw_bytes(above, one, operations)
-    _draw_shares(below, frame, names, operations)
+    _draw_bytes(above, one, operations, say)
+    _draw_shares(below, frame, names, operations, say)
 
 
 def _look(operations: list[str], name: str) -> dict[str, Any]:
@@ -117,16 +118,16 @@ def _look(operations: list[str], name: str) -> dict[str, Any]:
     }
 
 
-def _draw_bytes(axes: Axes, one: pd.DataFrame, operations: list[str]) -> None:
+def _draw_bytes(axes: Axes, one: pd.DataFrame, operations: list[str], say: Say) -> None:
     for row, (_, operation) in enumerate(one.iterrows()):
         size = units.to_mega(operation["bytes_total"])
         axes.barh(row, size, **_look(operations, operation["operation_name"]))
-        label = f"{size:,.1f} MB, {operation['share']:.1%}"
+        label = say("{size:,.1f} MB, {share:.1%}").format(size=size, share=operation["share"])
         axes.annotate(
             label, (size, row), (4, 0), textcoords="offset points", va="center", fontsize=8.5
         )
-    axes.set(title=one["model_name"].iloc[0], xlabel="bytes per step (MB)")
-    axes.set_yticks(np.arange(len(one)), one["operation_name"])
+    axes.set(title=one["model_name"].iloc[0], xlabel=say("bytes per step (MB)"))
+    axes.set_yticks(np.arange(len(one)), one["operation_name"].map(say))
     axes.xaxis.set_major_formatter(lambda value, _: f"{value:,.10g}")
     axes.set_xlim(0, 1.2 * units.to_mega(one["bytes_total"].max()))
     axes.set_ylim(len(one) - 0.4, -0.6)
@@ -134,12 +135,16 @@ def _draw_bytes(axes: Axes, one: pd.DataFrame, operations: list[str]) -> None:
     axes.grid(True, axis="x")
 
 
-def _draw_shares(axes: Axes, frame: pd.DataFrame, names: list[str], operations: list[str]) -> None:
+def _draw_shares(
+    axes: Axes, frame: pd.DataFrame, names: list[str], operations: list[str], say: Say
+) -> None:
     left = np.zeros(len(names))
     for name in operations:
         rows = frame[frame["operation_name"] == name].set_index("model_name")["share"]
         width = rows.reindex(names, fill_value=0).to_numpy()
-        axes.barh(np.arange(len(names)), width, left=left, label=name, **_look(operations, name))
+        axes.barh(
+            np.arange(len(names)), width, left=left, label=say(name), **_look(operations, name)
+        )
         for row, share in enumerate(width):
             if share < SHOWN_SHARE:
                 continue
@@ -153,7 +158,7 @@ def _draw_shares(axes: Axes, frame: pd.DataFrame, names: list[str], operations: 
                 bbox={"boxstyle": "square,pad=0.15", "facecolor": "white", "linewidth": 0},
             )
         left = left + width
-    axes.set(title="All models", xlabel="share of the bytes of a step (%)", xlim=(0, 1))
+    axes.set(title=say("All models"), xlabel=say("share of the bytes of a step (%)"), xlim=(0, 1))
     axes.xaxis.set_major_formatter(lambda value, _: f"{value:.0%}")
     axes.set_yticks(np.arange(len(names)), names)
     axes.set_ylim(len(names) - 0.4, -0.6)

@@ -10,6 +10,7 @@ from pipeline import units
 from pipeline.artifacts import style
 from pipeline.artifacts.artifact import Artifact
 from pipeline.render.column import Column
+from pipeline.words import Say, english, message
 
 ARTIFACT = Artifact(
     id="sensitivity",
@@ -37,18 +38,24 @@ COLUMNS = (
     Column("gain", "points gained", "", ".1f"),
     Column("speedup", "times faster", "", ".2f"),
 )
-NO_CHANGE = "no change"
+NO_CHANGE = message("no change")
 
 _SECONDS = {
-    "ramp": "ramp-up",
-    "small": "small kernel",
-    "sync": "synchronisation",
-    "instr_overhead": "instruction",
+    "ramp": message("ramp-up"),
+    "small": message("small kernel"),
+    "sync": message("synchronisation"),
+    "instr_overhead": message("instruction overhead"),
 }
-_PLAIN = {"eff": "share of bandwidth reached", "pages": "pages", "page_bytes": "bytes per page"}
+_PLAIN = {
+    "eff": message("share of bandwidth reached"),
+    "pages": message("pages"),
+    "page_bytes": message("bytes per page"),
+}
 
 
-def table(sensitivity: xr.Dataset, reference: str, compared: str) -> pd.DataFrame:
+def table(
+    sensitivity: xr.Dataset, reference: str, compared: str, say: Say = english
+) -> pd.DataFrame:
     """Compare two executions under every change, one row per variant.
 
     Parameters
@@ -57,6 +64,8 @@ def table(sensitivity: xr.Dataset, reference: str, compared: str) -> pd.DataFram
         The store ``decode/sensitivity``.
     reference, compared
         Execution ids.
+    say
+        Language of the changes.
 
     Returns
     -------
@@ -64,7 +73,7 @@ def table(sensitivity: xr.Dataset, reference: str, compared: str) -> pd.DataFram
     """
     changes = sensitivity[["parameter", "value", "base_value"]].reset_coords(drop=True)
     frame = changes.to_dataframe().reset_index()
-    frame["change"] = [_change(row) for _, row in frame.iterrows()]
+    frame["change"] = [_change(row, say) for _, row in frame.iterrows()]
     for name, execution in (("reference", reference), ("compared", compared)):
         one = sensitivity.sel(execution=execution)
         frame[f"{name}_t"] = one["t"].to_numpy()
@@ -74,24 +83,28 @@ def table(sensitivity: xr.Dataset, reference: str, compared: str) -> pd.DataFram
     return frame[["variant", "parameter", *(column.field for column in COLUMNS)]]
 
 
-def _change(row: pd.Series) -> str:
+def _change(row: pd.Series, say: Say) -> str:
     """Say what changes, and from what to what."""
     name = row["parameter"]
     if not name:
-        return NO_CHANGE
+        return say(NO_CHANGE)
     if name in _SECONDS:
         before, after = (units.to_microseconds(row[one]) for one in ("base_value", "value"))
-        return f"{_SECONDS[name]} {before:g} to {after:g} µs"
-    return f"{_PLAIN[name]} {row['base_value']:g} to {row['value']:g}"
+        change = say("{what} {before:g} to {after:g} µs")
+        return change.format(what=say(_SECONDS[name]), before=before, after=after)
+    change = say("{what} {before:g} to {after:g}")
+    return change.format(what=say(_PLAIN[name]), before=row["base_value"], after=row["value"])
 
 
-def facts(sensitivity: xr.Dataset, reference: str, compared: str) -> dict[str, float | str]:
+def facts(
+    sensitivity: xr.Dataset, reference: str, compared: str, say: Say
+) -> dict[str, float | str]:
     """Give the ranges of speed-up and gain, and the change that matters most."""
-    frame = table(sensitivity, reference, compared)
+    frame = table(sensitivity, reference, compared, say)
     labels = dict(
         zip(sensitivity["execution"].values, sensitivity["execution_label"].values, strict=True)
     )
-    base = frame.loc[frame["change"] == NO_CHANGE, "speedup"].iloc[0]
+    base = frame.loc[frame["parameter"] == "", "speedup"].iloc[0]
     widest = frame.loc[(frame["speedup"] - base).abs().idxmax(), "change"]
     return {
         "model_name": str(sensitivity["model_name"].item()),
@@ -106,13 +119,13 @@ def facts(sensitivity: xr.Dataset, reference: str, compared: str) -> dict[str, f
     }
 
 
-def drawn(sensitivity: xr.Dataset, reference: str, compared: str) -> pd.DataFrame:
+def drawn(sensitivity: xr.Dataset, reference: str, compared: str, say: Say) -> pd.DataFrame:
     """Give the variants, the one that moves the speed-up most first, and the labels.
 
     Arguments as in :func:`table`.
     """
-    frame = table(sensitivity, reference, compared)
-    base = frame.loc[frame["change"] == NO_CHANGE, "speedup"].iloc[0]
+    frame = table(sensitivity, reference, compared, say)
+    base = frame.loc[frame["parameter"] == "", "speedup"].iloc[0]
     order = (frame["speedup"] - base).abs().sort_values(ascending=False, kind="stable").index
     frame = frame.loc[order].reset_index(drop=True)
     labels = sensitivity["execution_label"].to_series()
@@ -120,12 +133,12 @@ def drawn(sensitivity: xr.Dataset, reference: str, compared: str) -> pd.DataFram
     return frame
 
 
-def draw(frame: pd.DataFrame, figure: Figure) -> None:
+def draw(frame: pd.DataFrame, figure: Figure, say: Say) -> None:
     """Draw a tornado of the speed-up at the left, utilisations at the right."""
     figure.set_figheight(1.3 + 0.32 * len(frame))
     left, right = figure.subplots(1, 2, sharey=True)
-    _draw_speedup(left, frame)
-    _draw_utilisation(right, frame)
+    _draw_speedup(left, frame, say)
+    _draw_utilisation(right, frame, say)
     left.set_yticks(np.arange(len(frame)), frame["change"])
     left.set_ylim(len(frame) - 0.4, -0.6)
     for axes in (left, right):
@@ -134,8 +147,8 @@ def draw(frame: pd.DataFrame, figure: Figure) -> None:
     style.legend_above(figure, [right])
 
 
-def _draw_speedup(axes: Axes, frame: pd.DataFrame) -> None:
-    base = frame.loc[frame["change"] == NO_CHANGE, "speedup"].iloc[0]
+def _draw_speedup(axes: Axes, frame: pd.DataFrame, say: Say) -> None:
+    base = frame.loc[frame["parameter"] == "", "speedup"].iloc[0]
     rows = np.arange(len(frame))
     span = frame["speedup"] - base
     colours = [style.BLUE if one > 0 else style.ORANGE for one in span]
@@ -153,18 +166,18 @@ def _draw_speedup(axes: Axes, frame: pd.DataFrame) -> None:
             fontsize=8.5,
         )
     reach = 1.35 * max(span.abs().max(), 1e-6)
-    axes.set(xlim=(base - reach, base + reach), xlabel="speed-up (times)")
+    axes.set(xlim=(base - reach, base + reach), xlabel=say("speed-up (times)"))
 
 
-def _draw_utilisation(axes: Axes, frame: pd.DataFrame) -> None:
+def _draw_utilisation(axes: Axes, frame: pd.DataFrame, say: Say) -> None:
     rows = np.arange(len(frame))
     ends = frame["reference_utilisation"], frame["compared_utilisation"]
     axes.hlines(rows, ends[0], ends[1], style.PALE, linewidth=2)
     looks = (("reference", style.RED, "s"), ("compared", style.BLUE, "o"))
     for name, colour, marker in looks:
-        label = frame[f"{name}_label"].iloc[0]
+        label = say(frame[f"{name}_label"].iloc[0])
         axes.scatter(
             frame[f"{name}_utilisation"], rows, 34, colour, marker=marker, label=label, zorder=3
         )
-    axes.set(xlim=(0, 1), xlabel="share of the DRAM bandwidth (%)")
+    axes.set(xlim=(0, 1), xlabel=say("share of the DRAM bandwidth (%)"))
     axes.xaxis.set_major_formatter(lambda value, _: f"{value:.0%}")

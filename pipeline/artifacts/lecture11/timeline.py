@@ -13,6 +13,7 @@ from pipeline.artifacts import style
 from pipeline.artifacts.artifact import Artifact
 from pipeline.artifacts.decode_step import bars_by_gpu, executions
 from pipeline.render.column import Column
+from pipeline.words import Say, listed, named_together
 
 ARTIFACT = Artifact(
     id="timeline",
@@ -62,7 +63,9 @@ def table(timeline: xr.Dataset, model: str, shown_gpus: Sequence[str]) -> pd.Dat
     return frame[["gpu", "execution", *(column.field for column in COLUMNS)]]
 
 
-def facts(timeline: xr.Dataset, model: str, shown_gpus: Sequence[str]) -> dict[str, float | str]:
+def facts(
+    timeline: xr.Dataset, model: str, shown_gpus: Sequence[str], say: Say
+) -> dict[str, float | str]:
     """Compare the slowest with the fastest execution, and the GPUs."""
     frame = table(timeline, model, shown_gpus)
     one = frame[frame["gpu"] == shown_gpus[0]].sort_values("t")
@@ -70,7 +73,7 @@ def facts(timeline: xr.Dataset, model: str, shown_gpus: Sequence[str]) -> dict[s
     gpu_names = list(dict.fromkeys(frame["gpu_name"]))
     return {
         "model_name": str(timeline["model_name"].sel(model=model).item()),
-        "gpu_names": _listed(gpu_names),
+        "gpu_names": named_together(gpu_names, say),
         "gpu_name": fastest["gpu_name"],
         "first_label": slowest["execution_label"],
         "first": units.to_milliseconds(slowest["t"]),
@@ -78,35 +81,34 @@ def facts(timeline: xr.Dataset, model: str, shown_gpus: Sequence[str]) -> dict[s
         "last_label": fastest["execution_label"],
         "last": units.to_milliseconds(fastest["t"]),
         "last_utilisation": fastest["bandwidth_utilisation"],
-        "across": _across(frame, gpu_names),
-        "launches": _launches(frame),
+        "across": _across(frame, gpu_names, say),
+        "launches": _launches(frame, say),
     }
 
 
-def _listed(names: Sequence[str]) -> str:
-    return " and ".join([", ".join(names[:-1]), names[-1]] if names[1:] else names)
-
-
-def _launches(frame: pd.DataFrame) -> str:
+def _launches(frame: pd.DataFrame, say: Say) -> str:
     """Say where the launch costs come from."""
     paid = frame.dropna(subset="launch_t").drop_duplicates("gpu_name")
     if paid.empty:
-        return "Nothing is launched but megakernels."
+        return say("Nothing is launched but megakernels.")
     sources = set(paid["launch_source"])
     if len(sources) == 1:
-        return f"Every launch costs what was measured on the {sources.pop()}."
+        return say("Every launch costs what was measured on the {gpu}.").format(gpu=sources.pop())
     costs = [
-        f"on the {gpu} what was measured on the {source}"
+        say("on the {gpu} what was measured on the {source}").format(gpu=gpu, source=source)
         for gpu, source in zip(paid["gpu_name"], paid["launch_source"], strict=True)
     ]
-    return f"A launch costs {_listed(costs)}."
+    return say("A launch costs {costs}.").format(costs=named_together(costs, say))
 
 
-def _across(frame: pd.DataFrame, gpu_names: Sequence[str]) -> str:
+def _across(frame: pd.DataFrame, gpu_names: Sequence[str], say: Say) -> str:
     """Say how much the fastest way gains over the slowest on every GPU."""
     gains = frame.groupby("gpu_name", sort=False)["t"].agg(lambda times: times.max() / times.min())
-    named = ", ".join(f"{gains[name]:.2f} times on the {name}" for name in gpu_names)
-    return f"The fastest way is ahead of the slowest {named}."
+    named = [
+        say("{gain:.2f} times on the {gpu}").format(gain=gains[name], gpu=name)
+        for name in gpu_names
+    ]
+    return say("The fastest way is ahead of the slowest {gains}.").format(gains=listed(named, say))
 
 
 def drawn(timeline: xr.Dataset, model: str, shown_gpus: Sequence[str]) -> pd.DataFrame:
@@ -115,7 +117,7 @@ def drawn(timeline: xr.Dataset, model: str, shown_gpus: Sequence[str]) -> pd.Dat
     return table(timeline, model, shown_gpus)[columns]
 
 
-def draw(frame: pd.DataFrame, figure: Figure) -> None:
+def draw(frame: pd.DataFrame, figure: Figure, say: Say) -> None:
     """Draw one panel per GPU with one bar per execution."""
     names = frame["gpu_name"].unique()
     rows = len(frame) // len(names)
@@ -123,20 +125,20 @@ def draw(frame: pd.DataFrame, figure: Figure) -> None:
         figure, len(names), columns=2, height=0.9 + 0.3 * rows, sharex=True, sharey=True
     )
     for axes, name in zip(panels, names, strict=True):
-        _draw_gpu(axes, frame[frame["gpu_name"] == name])
+        _draw_gpu(axes, frame[frame["gpu_name"] == name], say)
     panels[0].set_xlim(0, 1.45 * units.to_milliseconds(frame["t"].max()))
-    style.outer_labels(panels, "time of a step (ms)", "")
+    style.outer_labels(panels, say("time of a step (ms)"), "")
     style.legend_above(figure, panels)
 
 
-def _draw_gpu(axes: Axes, rows: pd.DataFrame) -> None:
+def _draw_gpu(axes: Axes, rows: pd.DataFrame, say: Say) -> None:
     times = units.to_milliseconds(rows["t"].to_numpy())
-    bars_by_gpu(axes, rows)
+    bars_by_gpu(axes, rows, say)
     bars = axes.barh(np.arange(len(rows)), times, color=style.BLUE, height=0.7)
     labels = [
-        f"{time:.2f} ms, {share:.0%}"
+        say("{time:.2f} ms, {share:.0%}").format(time=time, share=share)
         for time, share in zip(times, rows["bandwidth_utilisation"], strict=True)
     ]
     axes.bar_label(bars, labels, padding=3, fontsize=8.5)
     ideal = units.to_milliseconds(rows["ideal_t"].iloc[0])
-    axes.axvline(ideal, color=style.BLACK, linestyle="--", linewidth=1, label="ideal")
+    axes.axvline(ideal, color=style.BLACK, linestyle="--", linewidth=1, label=say("ideal"))

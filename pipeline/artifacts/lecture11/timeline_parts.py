@@ -11,6 +11,7 @@ from pipeline.artifacts import style
 from pipeline.artifacts.artifact import Artifact
 from pipeline.artifacts.decode_step import PARTS, bars_by_gpu, executions, part_name, stack
 from pipeline.render.column import Column
+from pipeline.words import Say, listed, message
 
 ARTIFACT = Artifact(
     id="timeline_parts",
@@ -55,7 +56,9 @@ def drawn(timeline: xr.Dataset, model: str, shown_gpus: Sequence[str]) -> pd.Dat
     return table(timeline, model, shown_gpus)
 
 
-def facts(timeline: xr.Dataset, model: str, shown_gpus: Sequence[str]) -> dict[str, float | str]:
+def facts(
+    timeline: xr.Dataset, model: str, shown_gpus: Sequence[str], say: Say
+) -> dict[str, float | str]:
     """Say what the slowest execution waits for, and what the fastest one has left."""
     frame = table(timeline, model, shown_gpus)
     one = frame[frame["gpu"] == shown_gpus[0]].sort_values("t")
@@ -68,28 +71,34 @@ def facts(timeline: xr.Dataset, model: str, shown_gpus: Sequence[str]) -> dict[s
         "label": slowest["execution_label"],
         "read": units.to_microseconds(slowest["t_read"]),
         "total": units.to_microseconds(slowest["t"]),
-        "others": ", ".join(
-            f"{part_name(part)} ({units.to_microseconds(waits[part]):.0f} µs)" for part in largest
+        "others": listed(
+            [
+                say("{part} ({time:.0f} µs)").format(
+                    part=say(part_name(part)), time=units.to_microseconds(waits[part])
+                )
+                for part in largest
+            ],
+            say,
         )
-        or "nothing",
+        or message("nothing"),
         "best_label": fastest["execution_label"],
         "best_rest": units.to_microseconds(fastest["t"] - fastest["t_read"]),
     }
 
 
-def draw(frame: pd.DataFrame, figure: Figure) -> None:
+def draw(frame: pd.DataFrame, figure: Figure, say: Say) -> None:
     """Draw one panel per GPU with one stacked bar per execution."""
     names = frame["gpu_name"].unique()
     rows = len(frame) // len(names)
     panels = style.panels(figure, len(names), columns=1, height=0.6 + 0.3 * rows, sharex=True)
     for axes, name in zip(panels, names, strict=True):
         one = frame[frame["gpu_name"] == name]
-        bars_by_gpu(axes, one)
-        stack(axes, one)
+        bars_by_gpu(axes, one, say)
+        stack(axes, one, say)
         for row, total in enumerate(units.to_milliseconds(one["t"])):
             axes.annotate(
                 f"{total:.3f}", (total, row), (3, 0), textcoords="offset points", va="center"
             )
     panels[0].set_xlim(0, 1.1 * units.to_milliseconds(frame["t"].max()))
-    style.outer_labels(panels, "time of a step (ms)", "")
+    style.outer_labels(panels, say("time of a step (ms)"), "")
     style.legend_above(figure, panels, columns=6)

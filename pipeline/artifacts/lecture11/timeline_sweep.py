@@ -14,6 +14,7 @@ from pipeline import units
 from pipeline.artifacts import style
 from pipeline.artifacts.artifact import Artifact
 from pipeline.vocab.sweeps import GAIN_PAIRS
+from pipeline.words import Say, message
 
 ARTIFACT = Artifact(
     id="timeline_sweep",
@@ -36,14 +37,14 @@ ARTIFACT = Artifact(
 )
 
 _LABELS: dict[str, tuple[str, str, Callable[[float], float]]] = {
-    "launch": ("launch", "µs", units.to_microseconds),
-    "ramp": ("ramp-up", "µs", units.to_microseconds),
-    "small": ("small kernel", "µs", units.to_microseconds),
-    "sync": ("synchronisation", "µs", units.to_microseconds),
-    "instr_overhead": ("instruction", "µs", units.to_microseconds),
-    "smem_buf": ("read ahead per SM", "KiB", units.to_kibibytes),
-    "context": ("context", "tokens", float),
-    "batch": ("batch", "sequences", float),
+    "launch": (message("launch"), "µs", units.to_microseconds),
+    "ramp": (message("ramp-up"), "µs", units.to_microseconds),
+    "small": (message("small kernel"), "µs", units.to_microseconds),
+    "sync": (message("synchronisation"), "µs", units.to_microseconds),
+    "instr_overhead": (message("instruction overhead"), "µs", units.to_microseconds),
+    "smem_buf": (message("read ahead per SM"), "KiB", units.to_kibibytes),
+    "context": (message("context"), message("tokens"), float),
+    "batch": (message("batch"), message("sequences"), float),
 }
 
 # Cells with two lines of text, and with text at all, that a panel has room for.
@@ -104,7 +105,7 @@ def _heat_map(here: xr.Dataset, row: str, column: str) -> pd.DataFrame:
     return named.assign(panel=name, gpu_name=str(here["gpu_name"].item()))
 
 
-def draw(frame: pd.DataFrame, figure: Figure) -> None:
+def draw(frame: pd.DataFrame, figure: Figure, say: Say) -> None:
     """Draw four heat maps and the ranges."""
     gpus = frame[frame["panel"] == "gpus"]
     figure.set_figheight(6.5 + 0.2 * len(gpus))
@@ -113,13 +114,15 @@ def draw(frame: pd.DataFrame, figure: Figure) -> None:
     maps = frame[frame["panel"] != "gpus"]
     norm = TwoSlopeNorm(1, min(0.8, maps["gain"].min()), max(1.2, maps["gain"].max()))
     for axes, pair in zip(top.subplots(2, 2).flat, GAIN_PAIRS, strict=True):
-        _draw_map(axes, maps[maps["panel"] == "_".join(pair)], pair, norm)
-    top.suptitle(f"{maps['gpu_name'].iloc[0]}: times faster", **_TITLE)
-    bottom.suptitle("Least, middle and largest", **_TITLE)
-    _draw_ranges(bottom.subplots(), gpus)
+        _draw_map(axes, maps[maps["panel"] == "_".join(pair)], pair, norm, say)
+    top.suptitle(say("{gpu}: times faster").format(gpu=maps["gpu_name"].iloc[0]), **_TITLE)
+    bottom.suptitle(say("Least, middle and largest"), **_TITLE)
+    _draw_ranges(bottom.subplots(), gpus, say)
 
 
-def _draw_map(axes: Axes, cells: pd.DataFrame, pair: tuple[str, str], norm: TwoSlopeNorm) -> None:
+def _draw_map(
+    axes: Axes, cells: pd.DataFrame, pair: tuple[str, str], norm: TwoSlopeNorm, say: Say
+) -> None:
     grids = [
         cells.pivot_table(index="row", columns="column", values=v) for v in ("gain", "least_gain")
     ]
@@ -139,17 +142,17 @@ def _draw_map(axes: Axes, cells: pd.DataFrame, pair: tuple[str, str], norm: TwoS
         places = range(0, len(values), step)
         axis.set_ticks(places, [f"{convert(values[i]):,.4g}" for i in places])
         axis.set_tick_params(length=0)
-        axis.set_label_text(f"{label} ({unit})")
+        axis.set_label_text(f"{say(label)} ({say(unit)})")
 
 
-def _draw_ranges(axes: Axes, gpus: pd.DataFrame) -> None:
+def _draw_ranges(axes: Axes, gpus: pd.DataFrame, say: Say) -> None:
     names = gpus["gpu_name"]
     places = range(len(names))
     axes.axvline(1, color=style.GREY, linestyle="--", linewidth=1)
     axes.hlines(places, gpus["least_gain"], gpus["most_gain"], color=style.SKY, linewidth=5)
     axes.scatter(gpus["gain"], places, color=style.BLUE, zorder=3)
     axes.set_yticks(places, names)
-    axes.set_xlabel("times faster (1)")
+    axes.set_xlabel(say("times faster (1)"))
     axes.tick_params(axis="y", length=0)
     axes.invert_yaxis()
     axes.grid(True, axis="x")

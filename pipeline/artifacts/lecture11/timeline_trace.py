@@ -11,6 +11,7 @@ from pipeline import units
 from pipeline.artifacts import style
 from pipeline.artifacts.artifact import Artifact
 from pipeline.vocab.decode_spans import INSTRUCTIONS
+from pipeline.words import Say, message
 
 ARTIFACT = Artifact(
     id="timeline_trace",
@@ -25,7 +26,7 @@ ARTIFACT = Artifact(
     ),
     reading=(
         "Above: kernels one after the other, and the megakernel of the lecture, as the timeline "
-        "has them. Below: every {step} SM of the megakernel, instruction by instruction; the white "
+        "has them. Below: {shown} of the megakernel, instruction by instruction; the white "
         "gaps at the right are instructions of later layers. Each timeline is a Chrome trace as "
         "well, in the folder traces."
     ),
@@ -51,12 +52,12 @@ _GROUPS = {
 }
 # Colour, a pattern for those who see no colours, and words for kernels; for instructions.
 _LOOKS = {
-    "reading": (style.BLUE, "", "reading weights; multiplying them"),
-    "launch gaps": (style.ORANGE, "////", "launch gaps; set-up, norms and barriers"),
-    "ramp-up": (style.SKY, "", "ramp-up; reading counters and inputs"),
-    "small kernels": (style.PALE, "....", "small kernels; reading keys and values"),
-    "last waves": (style.GREEN, "\\\\\\\\", "last waves"),
-    "stalls": (style.RED, "xxx", "stalls; waiting for counters"),
+    "reading": (style.BLUE, "", message("reading weights; multiplying them")),
+    "launch gaps": (style.ORANGE, "////", message("launch gaps; set-up, norms and barriers")),
+    "ramp-up": (style.SKY, "", message("ramp-up; reading counters and inputs")),
+    "small kernels": (style.PALE, "....", message("small kernels; reading keys and values")),
+    "last waves": (style.GREEN, "\\\\\\\\", message("last waves")),
+    "stalls": (style.RED, "xxx", message("stalls; waiting for counters")),
 }
 
 
@@ -72,7 +73,7 @@ def _every(spans: xr.Dataset) -> int:
     return max(1, -(-(int(spans["track"].max()) + 1) // SHOWN_SMS))
 
 
-def facts(spans: xr.Dataset) -> dict[str, float | str]:
+def facts(spans: xr.Dataset, say: Say) -> dict[str, float | str]:
     """Say how long the layers take in each way, and what the SMs of the megakernel do."""
     frame = _frame(spans)
     ends = frame.groupby("execution_label", sort=False)["end"].max()
@@ -81,10 +82,15 @@ def facts(spans: xr.Dataset) -> dict[str, float | str]:
     mine = frame[frame["execution"] == INSTRUCTIONS]
     lengths = (mine["end"] - mine["begin"]).groupby(mine["part"]).sum()
     layers = int(frame["layer"].max()) + 1
-    nth = {1: "", 2: "second", 3: "third", 4: "fourth"}
+    nth = {
+        1: say("every SM"),
+        2: say("every second SM"),
+        3: say("every third SM"),
+        4: say("every fourth SM"),
+    }
     step = _every(spans)
     return {
-        "layers": "layer" if layers == 1 else f"{layers} layers",
+        "layers": say("layer") if layers == 1 else say("{n} layers").format(n=layers),
         "model": str(spans["model_name"].item()),
         "gpu_name": str(spans["gpu_name"].item()),
         "first_label": str(of_kernels.idxmax()),
@@ -94,7 +100,7 @@ def facts(spans: xr.Dataset) -> dict[str, float | str]:
         "instructions": units.to_microseconds(float(mine["end"].max())),
         "work": float(lengths["work"] / lengths.sum()),
         "counter": float(lengths.get("counter", 0.0) / lengths.sum()),
-        "step": nth.get(step, f"{step}th"),
+        "shown": nth.get(step) or say("every {n}th SM").format(n=step),
     }
 
 
@@ -121,7 +127,7 @@ def drawn(spans: xr.Dataset) -> pd.DataFrame:
     return frame.loc[shown, columns].reset_index(drop=True)
 
 
-def draw(frame: pd.DataFrame, figure: Figure) -> None:
+def draw(frame: pd.DataFrame, figure: Figure, say: Say) -> None:
     """Draw a bar per execution, and below the SMs of the megakernel."""
     kernels = frame[frame["execution"] != INSTRUCTIONS]
     sms = frame[frame["execution"] == INSTRUCTIONS]
@@ -130,22 +136,22 @@ def draw(frame: pd.DataFrame, figure: Figure) -> None:
     above, below = figure.subplots(2, 1, sharex=True, height_ratios=[0.3 * rows + 0.2, 3.0])
     labels = list(dict.fromkeys(kernels["execution_label"]))
     _draw(above, kernels, kernels["execution_label"].map(labels.index), with_patterns=True)
-    above.set_yticks(range(len(labels)), labels)
+    above.set_yticks(range(len(labels)), [say(label) for label in labels])
     above.set_ylim(len(labels) - 0.5, -0.5)
     tracks = sorted(sms["track"].unique())
     _draw(below, sms, sms["track"].map(tracks.index), with_patterns=False)
     shown = range(0, len(tracks), 8)
     below.set_yticks(list(shown), [f"SM {tracks[place]}" for place in shown])
     below.set_ylim(len(tracks) - 0.5, -0.5)
-    below.set_title("megakernel, instruction by instruction")
-    below.set_xlabel("time (µs)")
+    below.set_title(say("megakernel, instruction by instruction"))
+    below.set_xlabel(say("time (µs)"))
     below.set_xlim(0, 1.01 * units.to_microseconds(float(frame["end"].max())))
     for axes in (above, below):
         axes.tick_params(axis="y", length=0)
         axes.grid(True, axis="x")
     used = {_GROUPS[part] for part in frame["part"]}
     handles = [
-        Patch(facecolor=colour, hatch=hatch, edgecolor="white", linewidth=0, label=label)
+        Patch(facecolor=colour, hatch=hatch, edgecolor="white", linewidth=0, label=say(label))
         for group, (colour, hatch, label) in _LOOKS.items()
         if group in used
     ]

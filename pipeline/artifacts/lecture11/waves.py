@@ -9,8 +9,9 @@ from matplotlib.figure import Figure
 from pipeline.artifacts import style
 from pipeline.artifacts.artifact import Artifact
 from pipeline.artifacts.decode_step import operation_name
-from pipeline.decode.waves import sm_utilisation
+from pipeline.decode.waves import ROWS, sm_utilisation
 from pipeline.render.column import Column
+from pipeline.words import Say, retold
 
 ARTIFACT = Artifact(
     id="waves",
@@ -52,25 +53,31 @@ LINES = ("-", "--", ":")
 TICKS = (10, 30, 100, 300, 1000, 3000, 10_000, 30_000, 100_000, 300_000, 1_000_000)
 
 
-def table(waves: xr.Dataset) -> pd.DataFrame:
+def table(waves: xr.Dataset, say: Say) -> pd.DataFrame:
     """Tabulate the launches, one row each.
 
     Parameters
     ----------
     waves : (case)
         The store ``decode/waves``.
+    say
+        Language of the names of launches.
     """
     frame = waves.to_dataframe().reset_index()
     frame["case_name"] = [
-        f"{operation_name(operation)}, {label}" if operation else label
+        say("{operation}, {label}").format(
+            operation=say(operation_name(operation)), label=retold(label, (ROWS,), say)
+        )
+        if operation
+        else say(label)
         for operation, label in zip(frame["operation"], frame["case_label"], strict=True)
     ]
     return frame[["case", "gpu", *(column.field for column in COLUMNS)]]
 
 
-def facts(waves: xr.Dataset) -> dict[str, float | str]:
+def facts(waves: xr.Dataset, say: Say) -> dict[str, float | str]:
     """Find the launch that uses the SMs worst, and the one that uses them best."""
-    frame = table(waves).sort_values("sm_utilisation")
+    frame = table(waves, say).sort_values("sm_utilisation")
     worst, best = frame.iloc[0], frame.iloc[-1]
     return {
         "worst_name": worst["case_name"],
@@ -86,9 +93,9 @@ def facts(waves: xr.Dataset) -> dict[str, float | str]:
     }
 
 
-def drawn(waves: xr.Dataset) -> pd.DataFrame:
+def drawn(waves: xr.Dataset, say: Say) -> pd.DataFrame:
     """Give the curve of every GPU, and a row with ``case_name`` for each mark."""
-    marks = table(waves)
+    marks = table(waves, say)
     gpus = marks.drop_duplicates("gpu_name")
     most = marks["blocks"].max()
     curves = [_curve(row["gpu_name"], row["n_sm"], most) for _, row in gpus.iterrows()]
@@ -112,7 +119,7 @@ def _curve(gpu_name: str, n_sm: int, most: int) -> pd.DataFrame:
     )
 
 
-def draw(frame: pd.DataFrame, figure: Figure) -> None:
+def draw(frame: pd.DataFrame, figure: Figure, say: Say) -> None:
     """Draw the sawtooth of every GPU, and the launches on it."""
     figure.set_figheight(3.8)
     axes = figure.subplots()
@@ -125,20 +132,21 @@ def draw(frame: pd.DataFrame, figure: Figure) -> None:
             LINES[rank % len(LINES)],
             color=colour,
             linewidth=1.1,
-            label=f"{name}, {rows['n_sm'].iloc[0]} SMs",
+            label=say("{gpu}, {n} SMs").format(gpu=name, n=rows["n_sm"].iloc[0]),
         )
         axes.scatter(marks["blocks"], marks["sm_utilisation"], 40, colour, zorder=3)
     least, most = frame["blocks"].min(), 1.15 * frame["blocks"].max()
-    axes.set(xscale="log", xlabel="blocks (1)", ylabel="average use of the SMs (%)")
+    axes.set(xscale="log", xlabel=say("blocks (1)"))
+    axes.set(ylabel=say("average use of the SMs (%)"))
     axes.set(ylim=(0, 1.05), xlim=(least, most))
     style.plain_ticks(axes.xaxis, [tick for tick in TICKS if least <= tick <= most])
     axes.yaxis.set_major_formatter(lambda value, _: f"{value:.0%}")
     axes.grid(True, color=style.PALE, alpha=0.5)
-    _tag(axes, frame.dropna(subset="case_name"), least * (most / least) ** TAG_RIGHT)
+    _tag(axes, frame.dropna(subset="case_name"), least * (most / least) ** TAG_RIGHT, say)
     style.legend_above(figure, [axes])
 
 
-def _tag(axes: Axes, marks: pd.DataFrame, last_right: float) -> None:
+def _tag(axes: Axes, marks: pd.DataFrame, last_right: float, say: Say) -> None:
     """Name the launches in the empty place below the teeth; those at one place share a name.
 
     Each name stands higher than those to its left, so that no line crosses one.
@@ -149,7 +157,7 @@ def _tag(axes: Axes, marks: pd.DataFrame, last_right: float) -> None:
         axes.vlines(blocks, foot, there["sm_utilisation"].iloc[0], style.GREY, linewidth=0.6)
         right = blocks <= last_right
         axes.annotate(
-            "; ".join(there["case_name"]),
+            say("; ").join(there["case_name"]),
             (blocks, foot),
             (3 if right else -3, 0),
             textcoords="offset points",

@@ -12,6 +12,7 @@ from pipeline.artifacts.ladder import by_kernel
 from pipeline.counting.own_fit import unfit
 from pipeline.render.column import Column
 from pipeline.timing.resources import RESOURCES
+from pipeline.words import Say, listed, message, named_together, together
 
 ARTIFACT = Artifact(
     id="own_kernels",
@@ -23,7 +24,7 @@ ARTIFACT = Artifact(
         "bandwidth is DRAM traffic over that time, if every array passes once for each way it is "
         "used. A request is one load or store of a warp: the closer its lanes lie together, the "
         "fewer sectors it touches. Shared-memory wavefronts beyond the ideal are bank conflicts. "
-        "{story} {failed}{unfit}"
+        "{story} {checked}"
     ),
     reading=(
         "Time each resource alone would take, the binding one in colour, on {gpu_names}; one "
@@ -58,6 +59,14 @@ COLUMNS = (
     ),
     Column("occupancy", "occupancy", "", ".0%"),
 )
+# What loads a resource: ending of the columns that say how much, and the words for each.
+LOADED_BY = {"l1": "_sectors", "smem": "_wavefronts"}
+PATTERNS = {
+    "load_sectors": message("{resource} ({ways:.3g} sectors per load request)"),
+    "store_sectors": message("{resource} ({ways:.3g} sectors per store request)"),
+    "load_wavefronts": message("{resource} ({ways:.3g} wavefronts per load of shared memory)"),
+    "store_wavefronts": message("{resource} ({ways:.3g} wavefronts per store of shared memory)"),
+}
 RATIOS = {
     "load_sectors": ("gld_sectors", "gld_instr"),
     "store_sectors": ("gst_sectors", "gst_instr"),
@@ -124,6 +133,7 @@ def facts(
     gpus: xr.Dataset,
     gpu: str,
     large_n: int,
+    say: Say,
 ) -> dict[str, float | str]:
     """Compare the slowest kernel with the fastest, and name those that failed or do not fit.
 
@@ -135,20 +145,32 @@ def facts(
         As in :func:`table`.
     gpu
         GPU of the lecture's figures.
+    say
+        The language.
     """
     frame = table(extrapolation, occupancy, predictions, gpus, large_n)
     told = _told(frame, gpu)
-    failed = ", ".join(counts.attrs["failed"])
+    failed = listed(list(counts.attrs["failed"]), say)
+    checked = (
+        say("Not shown, because they failed their check: {kernels}.").format(kernels=failed)
+        if failed
+        else say("All kernels passed their check.")
+    )
+    out = [
+        say("{kernel} {reason}.").format(kernel=kernel, reason=reason)
+        for kernel, reason in unfit(occupancy, gpus, say).items()
+    ]
     return {
         "n": large_n,
-        "gpu_names": " and ".join(
-            f"the {predictions['gpu_name'].sel(gpu=one).item()}" for one in told
+        "gpu_names": named_together(
+            [
+                say("the {gpu}").format(gpu=predictions["gpu_name"].sel(gpu=one).item())
+                for one in told
+            ],
+            say,
         ),
-        "story": " ".join(_story(frame[frame["gpu"] == one]) for one in told),
-        "failed": f"Not shown, because they failed their check: {failed}."
-        if failed
-        else "All kernels passed their check.",
-        "unfit": "".join(f" {one} {text}." for one, text in unfit(occupancy, gpus).items()),
+        "story": together([_story(frame[frame["gpu"] == one], say) for one in told], say),
+        "checked": together([checked, *out], say),
     }
 
 
@@ -158,34 +180,38 @@ def _told(frame: pd.DataFrame, gpu: str) -> list[str]:
     return list(dict.fromkeys([gpu, str((times.max() / times.min()).fillna(0).idxmax())]))
 
 
-def _story(frame: pd.DataFrame) -> str:
+def _story(frame: pd.DataFrame, say: Say) -> str:
     """Say on one GPU what sets the time of the slowest and of the fastest kernel."""
     gpu, runs = frame["gpu_name"].iloc[0], frame.dropna(subset="t")
     if runs.empty:
-        return f"On the {gpu} no kernel can run."
+        return say("On the {gpu} no kernel can run.").format(gpu=gpu)
     slowest, fastest = (runs[runs["t"] == t].iloc[0] for t in (runs["t"].max(), runs["t"].min()))
     if np.isclose(slowest["t"], fastest["t"]):
-        name = style.resource_name(fastest["bound"])
-        return f"On the {gpu} all take {_shown(fastest['t'])}, set by {name}."
-    first = f"{slowest['kernel_name']} takes {_shown(slowest['t'])}, set by {_why(slowest)}"
-    last = f"{fastest['kernel_name']} takes {_shown(fastest['t'])}, set by {_why(fastest)}"
-    return f"On the {gpu} {first}; {last}."
+        return say("On the {gpu} all take {time:.3g} ms, set by {resource}.").format(
+            gpu=gpu,
+            time=units.to_milliseconds(fastest["t"]),
+            resource=say(style.resource_name(fastest["bound"])),
+        )
+    first, last = (
+        say("{kernel} takes {time:.3g} ms, set by {why}").format(
+            kernel=say(one["kernel_name"]),
+            time=units.to_milliseconds(one["t"]),
+            why=_why(one, say),
+        )
+        for one in (slowest, fastest)
+    )
+    return say("On the {gpu} {first}; {last}.").format(gpu=gpu, first=first, last=last)
 
 
-def _shown(seconds: float) -> str:
-    return f"{units.to_milliseconds(seconds):.3g} ms"
-
-
-def _why(row: pd.Series) -> str:
+def _why(row: pd.Series, say: Say) -> str:
     """Name the binding resource, and the pattern that loads it."""
-    name = style.resource_name(row["bound"])
-    pattern = {"l1": ("sectors", "request"), "smem": ("wavefronts", "of shared memory")}
-    if row["bound"] not in pattern:
+    name = say(style.resource_name(row["bound"]))
+    columns = [column for column in PATTERNS if column.endswith(LOADED_BY.get(row["bound"], " "))]
+    if not columns:
         return name
-    what, of = pattern[row["bound"]]
-    ways = row[[f"load_{what}", f"store_{what}"]].astype(float)
+    ways = row[columns].astype(float)
     worst = str(ways.idxmax())
-    return f"{name} ({ways[worst]:.3g} {what} per {worst.partition('_')[0]} {of})"
+    return say(PATTERNS[worst]).format(resource=name, ways=ways[worst])
 
 
 def drawn(
@@ -202,6 +228,6 @@ def drawn(
     return wanted[["gpu_name", "kernel", "kernel_name", *TIMES, "bound"]].reset_index(drop=True)
 
 
-def draw(frame: pd.DataFrame, figure: Figure) -> None:
+def draw(frame: pd.DataFrame, figure: Figure, say: Say) -> None:
     """Draw one part per GPU, and in it one panel per kernel: a bar per resource."""
-    marks.times_by_gpu(figure, frame)
+    marks.times_by_gpu(figure, frame, say)
