@@ -18,6 +18,7 @@ from babel.messages.pofile import read_po, write_po
 
 from pipeline.artifacts.catalog import CATALOG, OWN, OWN_CUDA
 from pipeline.artifacts.ladder import name
+from pipeline.artifacts.lecture10.compiled_vs_python import COMPARED
 from pipeline.block_programs.programs.catalog import PROGRAMS
 from pipeline.config import artifact_plan
 from pipeline.config.load import load
@@ -25,6 +26,7 @@ from pipeline.config.models import Config
 from pipeline.kernels.registry import KERNELS
 from pipeline.provenance import texts
 from pipeline.user_file import CHECKOUT
+from pipeline.vocab.counters import COUNTERS
 from pipeline.vocab.gpus import GPUS
 from pipeline.vocab.sweeps import RULES
 from pipeline.words import TRANSLATIONS, catalogue_file, digest
@@ -155,8 +157,9 @@ def _named() -> Iterator[tuple[str, str]]:
     for kernel in KERNELS.values():
         yield name(kernel.id, kernel.label), f"pipeline/kernels/{kernel.id}.py"
     delivered = load(yaml.safe_load((CHECKOUT / CONFIGURATION).read_bytes()))
-    for names in NAMES.values():
-        yield from ((text, CONFIGURATION) for text in names(delivered))
+    for variable, names in NAMES.items():
+        place = NAMED_IN.get(variable, CONFIGURATION)
+        yield from ((text, place) for text in names(delivered))
 
 
 def _kernels(config: Config) -> Iterator[str]:
@@ -177,13 +180,23 @@ def _programs(_: Config) -> Iterator[str]:
     yield from (program.label for program in PROGRAMS.values())
 
 
+def _counters(_: Config) -> Iterator[str]:
+    yield from (COUNTERS[counter].long_name.split(":")[0] for counter in COMPARED)
+
+
 NAMES: Mapping[str, Callable[[Config], Iterator[str]]] = {
     "kernel_label": _kernels,
     "execution_label": _executions,
     "case_label": _launches,
     "program_label": _programs,
+    "meaning": _counters,
 }
-"""Variable of a store -> the names that it may hold."""
+"""Variable of a store, or column of a table -> the names that it may hold."""
+NAMED_IN = {
+    "program_label": "pipeline/block_programs/programs/catalog.py",
+    "meaning": "pipeline/vocab/counters.py",
+}
+"""Where names are written that do not come from the configuration."""
 
 
 if __name__ == "__main__":

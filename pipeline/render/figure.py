@@ -3,6 +3,7 @@
 import io
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -86,8 +87,10 @@ def lettering(language: str, style: Mapping[str, Any]) -> Iterator[None]:
     fonts = font_manager.fontManager
     before = list(fonts.ttflist)
     fonts.addfont(sans_path())
-    family = fonts.ttflist[-1].name
-    letters = {"font.family": [family, "DejaVu Sans"], "axes.titleweight": "normal"}
+    # Bold text finds it as well, without a warning.
+    face = fonts.ttflist[-1]
+    fonts.ttflist.append(replace(face, weight=700))
+    letters = {"font.family": [face.name, "DejaVu Sans"], "axes.titleweight": "normal"}
     try:
         with context({**style, **letters}, after_reset=True):
             yield

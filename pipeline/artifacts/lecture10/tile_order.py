@@ -150,15 +150,12 @@ def _first_waves(orders: xr.Dataset, gpu: str, say: Say) -> pd.DataFrame:
     rows, cols = (-(-smallest // int(orders[name])) for name in ("tile_m", "tile_n"))
     parts = []
     for order, name in NAMES.items():
-        band = one["best_group"]
-        tiles = (
-            grouped_order(rows, cols, band)
-            if order == "grouped"
-            else named_order(rows, cols, order)
-        )
+        band, grouped = one["best_group"], order == "grouped"
+        tiles = grouped_order(rows, cols, band) if grouped else named_order(rows, cols, order)
+        template = ONE_ROW if grouped and band == 1 else name
         row, col = (axis[: one["wave"]] for axis in tiles)
         part = {
-            "order": say(ONE_ROW if order == "grouped" and band == 1 else name).format(rows=band),
+            "order": say(template).format(rows=band),
             "tile_row": row,
             "tile_col": col,
         }
