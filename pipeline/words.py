@@ -19,6 +19,17 @@ TRANSLATIONS = ("zh",)
 
 _LOCALE = Path(__file__).parent / "locale"
 
+_HAN, _SIGNS = r"\u4e00-\u9fff", r"\u3000-\u303f\uff00-\uffef\u201c\u201d\u2026"
+_SPACES = (
+    (
+        re.compile(
+            rf"(?<=[{_HAN}{_SIGNS}]) +(?=[{_HAN}{_SIGNS}])|(?<=[{_SIGNS}]) +| +(?=[{_SIGNS}])"
+        ),
+        "",
+    ),
+    (re.compile(rf"(?<=[{_HAN}])(?=[A-Za-z0-9])|(?<=[A-Za-z0-9%])(?=[{_HAN}])"), " "),
+)
+
 Say = Callable[[str], str]
 """Gives a text in one language; what is not in the catalogue, such as the name of a GPU, stays."""
 
@@ -89,6 +100,21 @@ def retold(text: str, templates: Iterable[str], say: Say) -> str:
             held = {name: retold(one, templates, say) for name, one in found.groupdict().items()}
             return _without_formats(say(template)).format(**held)
     return say(text)
+
+
+def spaced(text: str, language: str) -> str:
+    """Put spaces where Chinese meets Latin letters and numbers, and nowhere else beside it.
+
+    Names that are filled into a template may be in either, so only the whole text shows where.
+
+    >>> spaced("瓶颈是L1，不是 共享内存 ", "zh")
+    '瓶颈是 L1，不是共享内存'
+    """
+    if language != "zh":
+        return text
+    for pattern, between in _SPACES:
+        text = pattern.sub(between, text)
+    return text.strip()
 
 
 @cache

@@ -42,6 +42,12 @@ def test_catalogue__is_what_the_command_writes(language):
     assert messages.renewed(language, held) == held, f"{language}.po is out of date{UPDATE}"
 
 
+@pytest.mark.parametrize("language", TRANSLATIONS)
+def test_catalogue__translates_every_text(every, language):
+    missing = sorted(set(every) - set(translations(language)))
+    assert missing == [], f"{language}.po lacks translations"
+
+
 def test_renewed__keeps_translations_and_drops_what_is_gone(every):
     kept, *_ = every
     old = f'msgid "{kept}"\nmsgstr "X"\n\nmsgid "no such text"\nmsgstr "Y"\n'.encode()

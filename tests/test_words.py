@@ -7,7 +7,18 @@ from string import Formatter
 import pytest
 from babel.messages.pofile import read_po
 
-from pipeline.words import TRANSLATIONS, catalogue_file, digest, english, speaker, translations
+from pipeline.words import (
+    TRANSLATIONS,
+    catalogue_file,
+    digest,
+    english,
+    named_together,
+    retold,
+    spaced,
+    speaker,
+    together,
+    translations,
+)
 
 
 def test_english__is_what_the_source_says():
@@ -67,3 +78,44 @@ def test_catalogue__sentences_end_as_the_language_ends_them(language):
     for text, translated in translations(language).items():
         assert text.endswith(".") == bool(re.search(r"[。.]$", translated)), text
         assert translated == translated.strip() or text != text.strip()
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("从 k01 朴素 到 k13 Tensor Core，", "从 k01 朴素到 k13 Tensor Core，"),
+        ("n = 128（k11 为 256） 和 n = 256", "n = 128（k11 为 256）和 n = 256"),
+        ("省下84%流量", "省下 84% 流量"),
+        ("头2 层", "头 2 层"),
+        ("", ""),
+    ],
+)
+def test_spaced__where_scripts_meet(text, expected):
+    assert spaced(text, "zh") == expected
+    assert spaced(expected, "zh") == expected
+    assert spaced(text, "en") == text
+
+
+def test_retold__finds_the_template_and_what_was_filled_in():
+    held = {
+        "{off} than needed: {share:.1%} of all.": "比需要的{off}，占 {share:.1%}。",
+        "{amount:,} more": "多 {amount:,}",
+    }
+    text = "{off} than needed: {share:.1%} of all.".format(off="1,024 more", share=0.5)
+
+    def say(text):
+        return held.get(text, text)
+
+    assert retold(text, held, say) == "比需要的多 1,024，占 50.0%。"
+    assert retold(text, held, english) == text
+    assert retold("Said in no template.", held, say) == "Said in no template."
+
+
+def test_together_and_lists__as_the_language_joins():
+    say = speaker("zh")
+    assert together(["One.", "", "Two."], english) == "One. Two."
+    assert together(["一。", "二。"], say) == "一。二。"
+    assert together([], say) == ""
+    assert named_together(["A"], english) == "A"
+    assert named_together(["A", "B", "C"], english) == "A, B and C"
+    assert named_together(["甲", "乙", "丙"], say) == "甲、乙和丙"

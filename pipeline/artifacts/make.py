@@ -2,7 +2,7 @@
 
 import inspect
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import asdict, replace
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -11,12 +11,13 @@ import pandas as pd
 import xarray as xr
 from matplotlib.figure import Figure
 
+from pipeline.artifacts.artifact import Words
 from pipeline.artifacts.style import STYLE
 from pipeline.render.column import Column
 from pipeline.render.figure import render_figure
 from pipeline.render.files import as_json, publish
 from pipeline.render.table import render_table
-from pipeline.words import ENGLISH, Say, speaker
+from pipeline.words import ENGLISH, Say, spaced, speaker
 
 MAKERS = {"table": "table", "figure": "draw"}
 """Kind of an artifact -> the function that a module has if it is of this kind."""
@@ -76,8 +77,7 @@ def make_table(
     """
     say = speaker(language)
     arguments = {**datasets, **parameters, "say": say}
-    words = module.ARTIFACT.words(_call(module.facts, arguments), say)
-    legend = module.ARTIFACT.legend(words, "table", language)
+    legend = module.ARTIFACT.legend(_words(module, arguments, language), "table", language)
     columns = [_spoken(column, say) for column in module.COLUMNS]
     render_table(_call(module.table, arguments), columns, legend, outputs)
 
@@ -102,8 +102,7 @@ def make_figure(
     """
     say = speaker(language)
     arguments = {**datasets, **parameters, "say": say}
-    words = module.ARTIFACT.words(_call(module.facts, arguments), say)
-    legend = module.ARTIFACT.legend(words, "figure", language)
+    legend = module.ARTIFACT.legend(_words(module, arguments, language), "figure", language)
     frame = _call(module.drawn, arguments)
     render_figure(frame, drawing(module, say), legend, STYLE, outputs)
 
@@ -129,9 +128,8 @@ def about(
     artifact = module.ARTIFACT
     written = {}
     for language in languages:
-        say = speaker(language)
-        arguments = {**datasets, **parameters, "say": say}
-        words = artifact.words(_call(module.facts, arguments), say)
+        arguments = {**datasets, **parameters, "say": speaker(language)}
+        words = _words(module, arguments, language)
         written[language] = {
             name: getattr(words, name) for name in ("title", "caption", "reading", "alt")
         }
@@ -143,6 +141,11 @@ def about(
         "parameters": dict(parameters),
         "words": written,
     }
+
+
+def _words(module: ModuleType, arguments: Mapping[str, Any], language: str) -> Words:
+    words: Words = module.ARTIFACT.words(_call(module.facts, arguments), arguments["say"])
+    return Words(**{name: spaced(text, language) for name, text in asdict(words).items()})
 
 
 def _language(path: Path) -> str:

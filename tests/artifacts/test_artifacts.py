@@ -13,8 +13,8 @@ from matplotlib.text import Text
 from pipeline.artifacts import make
 from pipeline.artifacts.catalog import CATALOG, OWN
 from pipeline.artifacts.style import STYLE
-from pipeline.render.figure import WIDTH_INCHES
-from pipeline.words import english
+from pipeline.render.figure import WIDTH_INCHES, lettering
+from pipeline.words import english, speaker
 from tests.artifacts import fixtures, fixtures_decode
 from tests.artifacts.golden import GOLDEN, compare
 from tests.artifacts.stores import STORES
@@ -43,25 +43,26 @@ def arguments(key, change=lambda name, dataset: dataset, **parameters):
     return datasets, {name: settings[name] for name in artifact.parameters}
 
 
-def call(key, function, change=lambda name, dataset: dataset, **parameters):
+def call(key, function, change=lambda name, dataset: dataset, say=english, **parameters):
     datasets, settings = arguments(key, change, **parameters)
     function = getattr(import_module(MODULES[key]), function)
     named = function.__code__.co_varnames[: function.__code__.co_argcount]
-    given = datasets | settings | {"say": english}
+    given = datasets | settings | {"say": say}
     return function(**{name: given[name] for name in named})
 
 
-def drawing(key, **parameters):
+def drawing(key, language="en", **parameters):
     """Draw an artifact as render does; to be used inside ``style()``."""
+    say = speaker(language)
     figure = Figure(figsize=(WIDTH_INCHES, 4), layout="constrained")
-    draw = make.drawing(import_module(MODULES[key]), english)
-    draw(call(key, "drawn", **parameters), figure)
+    draw = make.drawing(import_module(MODULES[key]), say)
+    draw(call(key, "drawn", say=say, **parameters), figure)
     figure.draw_without_rendering()
     return figure
 
 
-def style():
-    return matplotlib.style.context(STYLE, after_reset=True)
+def style(language="en"):
+    return lettering(language, STYLE)
 
 
 @pytest.mark.parametrize("key", TABLES)
@@ -164,10 +165,11 @@ def test_figure__at_most_seven_lines_in_a_panel(key):
         assert len(axes.lines) <= MOST_LINES
 
 
+@pytest.mark.parametrize("language", ["en", "zh"])
 @pytest.mark.parametrize("key", FIGURES)
-def test_figure__all_text_is_inside_and_large_enough(key):
-    with style():
-        figure = drawing(key)
+def test_figure__all_text_is_inside_and_large_enough(key, language):
+    with style(language):
+        figure = drawing(key, language)
         renderer = FigureCanvasAgg(figure).get_renderer()
         texts = [t for t in figure.findobj(Text) if t.get_visible() and t.get_text()]
         for text in texts:

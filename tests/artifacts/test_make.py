@@ -11,6 +11,7 @@ from pipeline.artifacts import make
 from pipeline.artifacts.lecture10 import bottlenecks, gpus, mma_fragments
 from pipeline.artifacts.style import STYLE
 from pipeline.render.figure import lettering
+from pipeline.words import translations
 from tests.artifacts.test_artifacts import arguments
 
 TABLE = ("csv", "md", "html", "tex", "zh.md", "zh.html", "zh.tex")
@@ -68,6 +69,22 @@ def test_lettering__is_put_back():
         assert mpl.rcParams["font.family"][0] == "Noto Sans SC"
     assert font_manager.fontManager.ttflist == fonts
     assert mpl.rcParams["font.family"] == family
+
+
+def test_lettering__has_every_letter_of_the_catalogue():
+    with lettering("zh", STYLE), warnings.catch_warnings():
+        warnings.simplefilter("error")
+        figure = mpl.figure.Figure()
+        for said in translations("zh").values():
+            figure.text(0, 0, said)
+        figure.draw_without_rendering()
+
+
+def test_lettering__a_letter_that_no_font_has_is_noticed():
+    with lettering("zh", STYLE), pytest.warns(UserWarning, match="missing from font"):
+        figure = mpl.figure.Figure()
+        figure.text(0, 0, "\N{EGYPTIAN HIEROGLYPH A001}")
+        figure.draw_without_rendering()
 
 
 @pytest.mark.parametrize("language", ["en", "zh"])

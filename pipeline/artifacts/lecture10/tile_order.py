@@ -110,9 +110,7 @@ def facts(
     saved = frame.groupby("n")["saved"]
     shares = saved.agg(["min", "max"]).map("{:.0%}".format).loc[sorted({smallest, largest})]
     savings = [
-        say("{shares} at n = {n:,}").format(
-            shares=say(" to ").join(dict.fromkeys(least_and_most)), n=n
-        )
+        say("{shares} at n = {n:,}").format(shares=_range(*least_and_most, say), n=n)
         for n, least_and_most in zip(shares.index, shares.to_numpy().tolist(), strict=True)
     ]
     return {
@@ -128,6 +126,10 @@ def facts(
         "savings": named_together(savings, say),
         "hilbert": (frame["hilbert_bytes"] / frame["best_bytes"]).max() - 1,
     }
+
+
+def _range(least: str, most: str, say: Say) -> str:
+    return least if least == most else say("{first} to {last}").format(first=least, last=most)
 
 
 def drawn(orders: xr.Dataset, gpu: str, shown_gpus: Sequence[str], say: Say) -> pd.DataFrame:
