@@ -21,12 +21,7 @@ _LOCALE = Path(__file__).parent / "locale"
 
 _HAN, _SIGNS = r"\u4e00-\u9fff", r"\u3000-\u303f\uff00-\uffef\u201c\u201d\u2026"
 _SPACES = (
-    (
-        re.compile(
-            rf"(?<=[{_HAN}{_SIGNS}]) +(?=[{_HAN}{_SIGNS}])|(?<=[{_SIGNS}]) +| +(?=[{_SIGNS}])"
-        ),
-        "",
-    ),
+    (re.compile(rf"(?<=[{_HAN}]) +(?=[{_HAN}])|(?<=[{_SIGNS}]) +| +(?=[{_SIGNS}])"), ""),
     (re.compile(rf"(?<=[{_HAN}])(?=[A-Za-z0-9])|(?<=[A-Za-z0-9%])(?=[{_HAN}])"), " "),
 )
 

@@ -76,7 +76,7 @@ def test_catalogue__has_nothing_fuzzy_and_nothing_obsolete(language):
 @pytest.mark.parametrize("language", TRANSLATIONS)
 def test_catalogue__sentences_end_as_the_language_ends_them(language):
     for text, translated in translations(language).items():
-        assert text.endswith(".") == bool(re.search(r"[。.]$", translated)), text
+        assert text.endswith(".") == bool(re.search(r"[。.…]$", translated)), text
         assert translated == translated.strip() or text != text.strip()
 
 

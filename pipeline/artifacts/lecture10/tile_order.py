@@ -110,7 +110,7 @@ def facts(
     saved = frame.groupby("n")["saved"]
     shares = saved.agg(["min", "max"]).map("{:.0%}".format).loc[sorted({smallest, largest})]
     savings = [
-        say("{shares} at n = {n:,}").format(shares=_range(*least_and_most, say), n=n)
+        say("{shares} at n = {n:,}").format(shares=_range(least_and_most, say), n=n)
         for n, least_and_most in zip(shares.index, shares.to_numpy().tolist(), strict=True)
     ]
     return {
@@ -128,7 +128,8 @@ def facts(
     }
 
 
-def _range(least: str, most: str, say: Say) -> str:
+def _range(least_and_most: Sequence[str], say: Say) -> str:
+    least, most = least_and_most
     return least if least == most else say("{first} to {last}").format(first=least, last=most)
 
 
