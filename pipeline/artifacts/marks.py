@@ -89,7 +89,7 @@ def times(axes: Axes, kernel: pd.Series, say: Say) -> None:
         axes.invert_yaxis()
 
 
-def times_by_gpu(figure: Figure, frame: pd.DataFrame) -> None:
+def times_by_gpu(figure: Figure, frame: pd.DataFrame, say: Say) -> None:
     """Draw one part per GPU, and in it one panel per kernel: a bar per resource.
 
     Parameters
@@ -99,10 +99,12 @@ def times_by_gpu(figure: Figure, frame: pd.DataFrame) -> None:
     frame
         ``gpu_name`` and what :func:`times` takes, one row per panel; those without times are left
         out.
+    say
+        Language of names and labels.
     """
     runs = frame.dropna(subset=[f"t_{resource.id}" for resource in RESOURCES])
     if runs.empty:
-        figure.text(0.5, 0.5, "No block of any kernel fits on an SM.", ha="center")
+        figure.text(0.5, 0.5, say("No block of any kernel fits on an SM."), ha="center")
         return
     by_gpu = list(runs.groupby("gpu_name", sort=False))
     heights = [0.35 + PANEL_HEIGHT * -(-len(kernels) // COLUMNS_OF_PANELS) for _, kernels in by_gpu]
@@ -114,8 +116,8 @@ def times_by_gpu(figure: Figure, frame: pd.DataFrame) -> None:
             part, len(kernels), columns=COLUMNS_OF_PANELS, height=PANEL_HEIGHT, sharey=True
         )
         for axes, (_, kernel) in zip(panels, kernels.iterrows(), strict=True):
-            times(axes, kernel)
+            times(axes, kernel, say)
         longest = max(axes.get_xlim()[1] for axes in panels)
         for axes in panels:
             axes.set_xlim(0, longest)
-        style.outer_labels(panels, "time (ms)", "")
+        style.outer_labels(panels, say("time (ms)"), "")

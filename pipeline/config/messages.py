@@ -23,6 +23,7 @@ from pipeline.block_programs.programs.catalog import PROGRAMS
 from pipeline.config import artifact_plan
 from pipeline.config.load import load
 from pipeline.config.models import Config
+from pipeline.counting.memory_kinds import KINDS
 from pipeline.kernels.registry import KERNELS
 from pipeline.provenance import texts
 from pipeline.user_file import CHECKOUT
@@ -184,17 +185,23 @@ def _counters(_: Config) -> Iterator[str]:
     yield from (COUNTERS[counter].long_name.split(":")[0] for counter in COMPARED)
 
 
+def _accesses(_: Config) -> Iterator[str]:
+    yield from KINDS
+
+
 NAMES: Mapping[str, Callable[[Config], Iterator[str]]] = {
     "kernel_label": _kernels,
     "execution_label": _executions,
     "case_label": _launches,
     "program_label": _programs,
     "meaning": _counters,
+    "access": _accesses,
 }
 """Variable of a store, or column of a table -> the names that it may hold."""
 NAMED_IN = {
     "program_label": "pipeline/block_programs/programs/catalog.py",
     "meaning": "pipeline/vocab/counters.py",
+    "access": "pipeline/counting/memory_kinds.py",
 }
 """Where names are written that do not come from the configuration."""
 

@@ -11,6 +11,7 @@ from pipeline.artifacts.ladder import by_kernel
 from pipeline.render.column import Column
 from pipeline.timing.compiled import METHOD
 from pipeline.timing.resources import RESOURCES
+from pipeline.words import Say, english, listed, message, named_together, together
 
 ARTIFACT = Artifact(
     id="own_cuda",
@@ -21,7 +22,7 @@ ARTIFACT = Artifact(
         "Predicted time of one launch: that of the slowest resource, all others overlapped. Every "
         "instruction of the machine code counts; registers and shared memory are those of the "
         "compiler. DRAM traffic takes every array that is read or written once each way. {story} "
-        "{failed} {unknown}"
+        "{remarks}"
     ),
     reading="Time each resource alone would take, the binding one in colour, on {gpu_names}.",
     needs={"counts": "own/cuda_counts", "predictions": "own/cuda_predictions", "gpus": "gpus"},
@@ -29,11 +30,11 @@ ARTIFACT = Artifact(
 )
 TIMES = tuple(f"t_{resource.id}" for resource in RESOURCES)
 LIMITS = {
-    "warps": "warp slots",
-    "registers": "registers",
-    "shared": "shared memory",
-    "blocks": "block slots",
-    "code": "no code for it",
+    "warps": message("warp slots"),
+    "registers": message("registers"),
+    "shared": message("shared memory"),
+    "blocks": message("block slots"),
+    "code": message("no code for it"),
 }
 COLUMNS = (
     Column("gpu_name", "GPU"),
@@ -46,7 +47,7 @@ COLUMNS = (
     Column("registers_per_thread", "registers per thread", "", ".0f"),
     Column("occupancy", "occupancy", "", ".0%"),
     Column("blocks_per_sm", "blocks per SM", "", ".0f"),
-    Column("limited_by", "limited by", convert=lambda names: limits(names)),
+    Column("limited_by", "limited by"),
     *(
         Column(f"t_{one}", f"{style.resource_name(one)} alone", "ms", ",.3g", units.to_milliseconds)
         for one in ("issue", "l1", "smem", "dram")
@@ -54,12 +55,7 @@ COLUMNS = (
 )
 
 
-def limits(names: str) -> str:
-    """Write what keeps another block out as readers know it."""
-    return ", ".join(LIMITS.get(name, name) for name in names.split())
-
-
-def table(predictions: xr.Dataset, gpus: xr.Dataset) -> pd.DataFrame:
+def table(predictions: xr.Dataset, gpus: xr.Dataset, say: Say = english) -> pd.DataFrame:
     """Tabulate times and occupancy, one row per GPU and kernel.
 
     Parameters
@@ -68,6 +64,8 @@ def table(predictions: xr.Dataset, gpus: xr.Dataset) -> pd.DataFrame:
         The store ``own/cuda_predictions``.
     gpus : (gpu,)
         The store of that name.
+    say
+        Language of what keeps another block out.
 
     Returns
     -------
@@ -87,12 +85,16 @@ def table(predictions: xr.Dataset, gpus: xr.Dataset) -> pd.DataFrame:
         }
     )
     frame = by_kernel(shown.sel(gpu=predictions["gpu"]).transpose("gpu", "kernel"))
+    frame["limited_by"] = [
+        listed([say(LIMITS.get(name, name)) for name in names.split()], say)
+        for names in frame["limited_by"]
+    ]
     fields = [column.field for column in COLUMNS]
     return frame[["gpu", "kernel", *fields, *(name for name in TIMES if name not in fields)]]
 
 
 def facts(
-    counts: xr.Dataset, predictions: xr.Dataset, gpus: xr.Dataset, gpu: str
+    counts: xr.Dataset, predictions: xr.Dataset, gpus: xr.Dataset, gpu: str, say: Say
 ) -> dict[str, str]:
     """Say what sets the times on one GPU, which kernels failed, and which GPUs have no code.
 
@@ -104,22 +106,33 @@ def facts(
         As in :func:`table`.
     gpu
         GPU of the lecture's figures.
+    say
+        The language.
     """
     frame = table(predictions, gpus)
     told = _told(frame, gpu)
     failed = [
-        f"{label} for {arch}"
+        say("{kernel} for {arch}").format(kernel=say(str(label)), arch=arch)
         for label, row in zip(counts["kernel_label"].values, counts["failure"], strict=True)
         for arch, why in zip(counts["arch"].values, row.values, strict=True)
         if why
     ]
     known = frame[frame["arch"] != ""]["gpu_name"].unique()
     unknown = [name for name in frame["gpu_name"].unique() if name not in known]
+    checked = (
+        say("Failed: {kernels}.").format(kernels=listed(failed, say))
+        if failed
+        else say("All passed their checks.")
+    )
+    without_code = (
+        [say("No kernel has code for {gpus}.").format(gpus=listed(unknown, say))] if unknown else []
+    )
     return {
-        "gpu_names": " and ".join(f"the {name}" for name in told["gpu_name"].unique()),
-        "story": _story(told),
-        "failed": f"Failed: {', '.join(failed)}." if failed else "All passed their checks.",
-        "unknown": f"No kernel has code for {', '.join(unknown)}." if unknown else "",
+        "gpu_names": named_together(
+            [say("the {gpu}").format(gpu=name) for name in told["gpu_name"].unique()], say
+        ),
+        "story": _story(told, say),
+        "remarks": together([checked, *without_code], say),
     }
 
 
@@ -131,15 +144,21 @@ def _told(frame: pd.DataFrame, gpu: str) -> pd.DataFrame:
     return here if len(here) else frame[frame["gpu"] == first]
 
 
-def _story(told: pd.DataFrame) -> str:
+def _story(told: pd.DataFrame, say: Say) -> str:
     runs = told.dropna(subset="t")
     parts = [
-        f"{name} takes {units.to_milliseconds(t):.3g} ms, set by {style.resource_name(bound)}"
+        say("{kernel} takes {time:.3g} ms, set by {why}").format(
+            kernel=say(str(name)),
+            time=units.to_milliseconds(t),
+            why=say(style.resource_name(bound)),
+        )
         for name, t, bound in zip(runs["kernel_name"], runs["t"], runs["bound"], strict=True)
     ]
     if not parts:
-        return "No kernel runs on any of the GPUs."
-    return f"On the {told['gpu_name'].iloc[0]} {'; '.join(parts)}."
+        return say("No kernel runs on any of the GPUs.")
+    return say("On the {gpu} {times}.").format(
+        gpu=told["gpu_name"].iloc[0], times=say("; ").join(parts)
+    )
 
 
 def drawn(predictions: xr.Dataset, gpus: xr.Dataset, gpu: str) -> pd.DataFrame:
@@ -148,6 +167,6 @@ def drawn(predictions: xr.Dataset, gpus: xr.Dataset, gpu: str) -> pd.DataFrame:
     return told[["gpu_name", "kernel", "kernel_name", *TIMES, "bound"]].reset_index(drop=True)
 
 
-def draw(frame: pd.DataFrame, figure: Figure) -> None:
+def draw(frame: pd.DataFrame, figure: Figure, say: Say) -> None:
     """Draw one panel per kernel: a bar per resource."""
-    marks.times_by_gpu(figure, frame)
+    marks.times_by_gpu(figure, frame, say)

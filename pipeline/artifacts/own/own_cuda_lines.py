@@ -5,6 +5,7 @@ import xarray as xr
 
 from pipeline.artifacts.artifact import Artifact
 from pipeline.render.column import Column
+from pipeline.words import Say, listed, message
 
 SHOWN = 5
 """Lines that are shown of every kernel and architecture."""
@@ -46,15 +47,19 @@ def table(lines: xr.Dataset) -> pd.DataFrame:
     frame = frame[wasted & (frame["line"] < SHOWN)].reset_index(drop=True)
     known = frame["source_line"] > 0
     frame["place"] = (frame["source_file"] + ":" + frame["source_line"].astype(str)).where(
-        known, "not known"
+        known, message("not known")
     )
     return frame[["kernel", *(column.field for column in COLUMNS)]]
 
 
-def facts(lines: xr.Dataset) -> dict[str, str | int]:
+def facts(lines: xr.Dataset, say: Say) -> dict[str, str | int]:
     """Name kernels without waste; ``lines`` as in :func:`table`."""
     shown = set(table(lines)["kernel"])
     labels = lines[["kernel", "kernel_label"]].to_dataframe().drop_duplicates()
     clean = labels.loc[~labels["kernel"].isin(shown), "kernel_label"].tolist()
-    told = f"without any: {', '.join(clean)}." if clean else "every kernel wastes something."
+    told = (
+        say("without any: {kernels}.").format(kernels=listed([say(one) for one in clean], say))
+        if clean
+        else say("every kernel wastes something.")
+    )
     return {"most": SHOWN, "clean": told}

@@ -5,6 +5,7 @@ import xarray as xr
 
 from pipeline.artifacts.artifact import Artifact
 from pipeline.render.column import Column
+from pipeline.words import Say, message
 
 ARTIFACT = Artifact(
     id="own_cuda_memory",
@@ -63,18 +64,22 @@ def per_request(frame: pd.DataFrame) -> pd.DataFrame:
     return frame
 
 
-def facts(memory: xr.Dataset) -> dict[str, str]:
+def facts(memory: xr.Dataset, say: Say) -> dict[str, str]:
     """Name the accesses that waste most; ``memory`` as in :func:`table`."""
     frame = table(memory)
     told = []
-    for what in ("sectors", "wavefronts"):
+    for what, template in (
+        ("sectors", say("{access} of {kernel} take {times:.3g} times the ideal sectors")),
+        ("wavefronts", say("{access} of {kernel} take {times:.3g} times the ideal wavefronts")),
+    ):
         worst = frame.assign(times=frame[what] / frame[f"ideal_{what}"]).nlargest(1, "times")
         told += [
-            f"{access} of {label} take {times:.3g} times the ideal {what}"
+            template.format(access=say(access), kernel=say(label), times=times)
             for access, label, times in zip(
                 worst["access"], worst["kernel_label"], worst["times"], strict=True
             )
             if times > 1
         ]
-    story = " and ".join(told)
-    return {"story": f"Worst: {story}." if story else "All take the ideal number of both."}
+    if not told:
+        return {"story": message("All take the ideal number of both.")}
+    return {"story": say("Worst: {accesses}.").format(accesses=say(" and ").join(told))}

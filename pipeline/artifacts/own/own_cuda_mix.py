@@ -5,6 +5,7 @@ import xarray as xr
 
 from pipeline.artifacts.artifact import Artifact
 from pipeline.render.column import Column
+from pipeline.words import Say, listed, together
 
 ARTIFACT = Artifact(
     id="own_cuda_mix",
@@ -69,17 +70,20 @@ def table(counts: xr.Dataset) -> pd.DataFrame:
     return frame[["kernel", *(column.field for column in COLUMNS)]].reset_index(drop=True)
 
 
-def facts(counts: xr.Dataset) -> dict[str, str]:
+def facts(counts: xr.Dataset, say: Say) -> dict[str, str]:
     """Say what is conspicuous; ``counts`` as in :func:`table`."""
     frame = table(counts)
     spilled = frame.loc[frame["local"] > 0, "kernel_label"].unique()
     idle = frame.nsmallest(1, "lanes").iloc[0]
     told = [
-        f"In {idle['kernel_label']} for {idle['arch']} {idle['lanes']:.1f} of {WARP} lanes are "
-        f"active on average."
+        say("In {kernel} for {arch} {active:.1f} of {lanes} lanes are active on average.").format(
+            kernel=say(idle["kernel_label"]), arch=idle["arch"], active=idle["lanes"], lanes=WARP
+        )
         if idle["lanes"] < WARP
-        else "All lanes of all warps are active throughout."
+        else say("All lanes of all warps are active throughout.")
     ]
     if len(spilled):
-        told.append(f"Local memory, of arrays or spilled registers: {', '.join(spilled)}.")
-    return {"story": " ".join(told)}
+        names = listed([say(one) for one in spilled], say)
+        local = say("Local memory, of arrays or spilled registers: {kernels}.")
+        told.append(local.format(kernels=names))
+    return {"story": together(told, say)}
