@@ -9,7 +9,7 @@ RUN := $(VENV)/bin/python -m
 # For one run only: make all ARGS="--config counting='{seed: 7}'"
 ARGS ?=
 
-.PHONY: help all lecture10 lecture11 own test lint check-results readme sass clean environment
+.PHONY: help all lecture10 lecture11 own test lint check-results verify readme sass clean environment
 
 help: ## list the targets
 	@echo "usage: make TARGET"
@@ -40,6 +40,9 @@ lint: environment ## check format, style, layers, types and the workflow
 
 check-results: environment ## hold every file under results/ against its digest
 	$(RUN) pipeline.check_results
+
+verify: environment ## build twice and compare every byte (ARGS=--reduced: two minutes)
+	$(RUN) tests.workflow.verify $(ARGS)
 
 readme: environment ## write config/README.md anew from the models
 	$(RUN) pipeline.config
