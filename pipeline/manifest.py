@@ -89,23 +89,32 @@ def outputs(entries: Entries) -> dict[str, str]:
 
 
 def forget(folder: Path, jobs: Iterable[Job]) -> None:
-    """Take out what is about to be made."""
-    entries = _read_or_nothing(folder)
-    for job in jobs:
-        entries.pop(job.name, None)
+    """Take out what is about to be made, whatever made it before."""
+    made = {output for job in jobs for output in job.outputs}
+    entries = {}
+    for name, entry in _read_or_nothing(folder).items():
+        kept = {path: digest for path, digest in entry[_OUTPUTS].items() if not _within(path, made)}
+        if kept:
+            entries[name] = entry | {_OUTPUTS: kept}
     _write(folder, entries)
 
 
 def enter(folder: Path, jobs: Iterable[Job]) -> None:
-    """Enter what is finished and has no entry; take out what is no longer there."""
+    """Enter what is finished and has no entry; take out jobs of which nothing is left."""
     entries = _read_or_nothing(folder)
     for job in jobs:
         if job.outputs and job.name not in entries:
             entries[job.name] = job.entry()
-    for entry in entries.values():
-        there = {path: digest for path, digest in entry[_OUTPUTS].items() if Path(path).exists()}
-        entry[_OUTPUTS] = there
-    _write(folder, {name: entry for name, entry in entries.items() if entry[_OUTPUTS]})
+    _write(folder, {name: entry for name, entry in entries.items() if _is_there(entry)})
+
+
+def _within(path: str, outputs: set[str]) -> bool:
+    """Whether a path is an output, or lies in a folder that is one."""
+    return not outputs.isdisjoint([path, *map(str, Path(path).parents)])
+
+
+def _is_there(entry: Mapping[str, Any]) -> bool:
+    return any(Path(path).exists() for path in entry[_OUTPUTS])
 
 
 def _digests(output: Path) -> Iterable[tuple[str, str]]:

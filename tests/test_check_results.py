@@ -160,6 +160,22 @@ def test_manifest__forgets_what_is_no_longer_there(results):
     assert damaged(results) == []
 
 
+def test_manifest__a_part_that_was_deleted_is_missed_by_a_later_run_too(results):
+    Path(TABLE).unlink()
+    manifest.forget(results, [COUNTS])
+    manifest.enter(results, [COUNTS, GPUS])
+    assert damaged(results) == [f"{TABLE}: is missing"]
+
+
+def test_manifest__a_rule_with_another_name_takes_over_what_it_makes(results):
+    artifact = job("artifact", *GPUS.outputs)
+    manifest.forget(results, [artifact])
+    make(TABLE, 2)
+    manifest.enter(results, [COUNTS, artifact])
+    assert check(results).whole == 3
+    assert set(manifest.read(results)) == {"counts", "artifact"}
+
+
 def test_manifest__does_not_depend_on_the_order_of_the_jobs(results):
     before = (results / manifest.NAME).read_bytes()
     (results / manifest.NAME).unlink()
@@ -174,3 +190,6 @@ def test_manifest__a_folder_without_a_list_is_entered_file_by_file(results):
     assert check(results).whole == 4
     flipped("results/site/index.html")
     assert damaged(results) == ["results/site/index.html: was changed"]
+    manifest.forget(results, [site])
+    manifest.enter(results, [site])
+    assert damaged(results) == []
