@@ -151,18 +151,55 @@ def store_small(
 
 
 @njit(cache=True, nogil=True)
+def _product(a: float, b: float) -> tuple[float, float]:
+    """Multiply without error: the rounded product and what it lacks (Dekker)."""
+    product = a * b
+    split_a, split_b = a * 134217729.0, b * 134217729.0
+    high_a, high_b = split_a - (split_a - a), split_b - (split_b - b)
+    low_a, low_b = a - high_a, b - high_b
+    return product, ((high_a * high_b - product) + high_a * low_b + low_a * high_b) + low_a * low_b
+
+
+@njit(cache=True, nogil=True)
+def missed64(
+    a: NDArray[np.float64],
+    b: NDArray[np.float64],
+    c: NDArray[np.float64],
+    near: NDArray[np.float64],
+) -> NDArray[np.int8]:
+    """Say whether a b + c is above ``near`` (1), below it (-1), or equal to it (0), exactly.
+
+    The four parts are summed as an expansion whose parts do not overlap (Shewchuk 1997, Grow-
+    Expansion); the largest of them has the sign of all. Of numbers so large or small that a product
+    cannot be split, 0 is given.
+    """
+    sign = np.zeros(a.shape[0], np.int8)
+    parts = np.zeros(4)
+    for i in range(a.shape[0]):
+        product, error = _product(a[i], b[i])
+        for count, number in enumerate((product, error, c[i], -near[i])):
+            total = number
+            for j in range(count):
+                whole = total + parts[j]
+                back = whole - total
+                parts[j] = (total - (whole - back)) + (parts[j] - back)
+                total = whole
+            parts[count] = total
+        for j in range(4):
+            if parts[j] != 0.0 and np.isfinite(parts[j]):
+                sign[i] = 1 if parts[j] > 0.0 else -1
+    return sign
+
+
+@njit(cache=True, nogil=True)
 def fma64(
     a: NDArray[np.float64], b: NDArray[np.float64], c: NDArray[np.float64]
 ) -> NDArray[np.float64]:
     """Multiply and add with one rounding, by error-free sums and products (Dekker, Knuth)."""
     result = np.empty_like(a)
     for i in range(a.shape[0]):
-        product = a[i] * b[i]
+        product, error = _product(a[i], b[i])
         plain = product + c[i]
-        split_a, split_b = a[i] * 134217729.0, b[i] * 134217729.0
-        high_a, high_b = split_a - (split_a - a[i]), split_b - (split_b - b[i])
-        low_a, low_b = a[i] - high_a, b[i] - high_b
-        error = ((high_a * high_b - product) + high_a * low_b + low_a * high_b) + low_a * low_b
         back = plain - product
         rest = (product - (plain - back)) + (c[i] - back)
         exact = plain + (rest + error)

@@ -13,6 +13,8 @@ from pipeline.compiled.elf import Facts
 from pipeline.errors import MachineCodeError
 
 _VERSION = "listing 1"
+_SHOWN = 40
+"""Characters of a line that a message shows."""
 _FACTS = ("registers", "local_bytes", "shared_bytes", "barriers", "max_threads", "parameter_base")
 
 
@@ -149,14 +151,19 @@ def read(text: str, name: str = "listing") -> Listing:
             else:
                 head.take(*row.split(" ", 1))
         except (ValueError, IndexError, TypeError) as error:
-            raise MachineCodeError(f"{name}, line {number}: cannot be read ({error})") from error
+            raise MachineCodeError(
+                f"{name}, line {number}: {row[:_SHOWN]!r} is not whole, or no line of a listing; "
+                f"make it again"
+            ) from error
     missing = [key for key in ("kernel", "architecture", *_FACTS) if key not in head.values]
     if missing or in_head:
         raise MachineCodeError(f"{name}: lacks {', '.join(missing) or 'its code'}; make it again")
     try:
         return head.listing(tuple(lines))
     except ValueError as error:
-        raise MachineCodeError(f"{name}: a number in its head cannot be read ({error})") from error
+        raise MachineCodeError(
+            f"{name}: one of {', '.join(_FACTS)} in its head is no number; make it again"
+        ) from error
 
 
 class _Head:

@@ -1,5 +1,6 @@
 """Reading machine code: control bits, operands, registers that are read and written, mistakes."""
 
+import re
 from dataclasses import replace
 
 import pytest
@@ -163,9 +164,11 @@ def test_twins__decode(kernel, architecture):
     ("change", "message"),
     [
         (lambda text: "nonsense", "does not start with"),
-        (lambda text: text.replace("registers ", "registers x"), "cannot be read|lacks"),
-        (lambda text: text.replace("\ncode\n", "\n"), "cannot be read|lacks"),
+        (lambda text: text.replace("registers ", "registers x"), "in its head is no number"),
+        (lambda text: text.replace("\ncode\n", "\n"), "is not whole, or no line|lacks"),
         (lambda text: text.replace("architecture sm_80\n", ""), "lacks architecture"),
+        (lambda text: text[:100], "line 5: 'made_by c' is not whole, or no line of a listing"),
+        (lambda text: text[:200], r"line \d+: '\w+' is not whole"),
     ],
 )
 def test_listing__broken_files_are_named(change, message, tmp_path):
@@ -175,6 +178,7 @@ def test_listing__broken_files_are_named(change, message, tmp_path):
     with pytest.raises(MachineCodeError, match=message) as caught:
         decode(read_listing(path))
     assert "broken.sass" in str(caught.value)
+    assert not re.search(r"argument|unpack|_Head|literal", str(caught.value))
 
 
 def test_listing__keeps_constants_and_global_arrays():

@@ -8,7 +8,7 @@ from pipeline.compiled import fast
 from pipeline.compiled.affine import Bound
 from pipeline.compiled.semantics.bits import bit_reverse, look_up, permute
 from pipeline.compiled.semantics.convert import to_integer
-from pipeline.compiled.semantics.floats import rounded
+from pipeline.compiled.semantics.floats import directed, rounded
 from pipeline.compiled.semantics.halves import from_half, to_half
 from pipeline.compiled.semantics.warps import _shuffle_source
 
@@ -109,6 +109,40 @@ def test_fma64__rounds_once(a, b, c):
     exact = Fraction(a) * Fraction(b) + Fraction(c)
     if abs(exact) > Fraction(1, 10**250):
         assert abs(Fraction(float(found)) - exact) <= abs(exact) * Fraction(1, 2**52)
+
+
+MODERATE = st.floats(-1e60, 1e60).filter(lambda value: value == 0 or abs(value) > 1e-60)
+
+
+@given(MODERATE, MODERATE, MODERATE | st.sampled_from([0.0, -0.0]), st.sampled_from("MPZ"))
+def test_directed__is_the_neighbour_on_the_side_that_is_asked_for(a, b, c, way):
+    from fractions import Fraction
+
+    arrays = [np.array([value]) for value in (a, b, c)]
+    found = float(directed(*arrays, fast.fma64(*arrays), f"R{way}")[0])
+    exact = Fraction(a) * Fraction(b) + Fraction(c)
+    if exact and abs(exact) < Fraction(1, 10**200):
+        return
+    down = way == "M" or (way == "Z" and exact > 0)
+    beyond = float(np.nextafter(found, np.inf if down else -np.inf))
+    low, high = (found, beyond) if down else (beyond, found)
+    assert Fraction(found) == exact or Fraction(low) < exact < Fraction(high)
+
+
+def test_directed__zeros_and_ends_of_the_range():
+    def rounded_to(a, b, c, mode):
+        arrays = [np.array([value], np.float64) for value in (a, b, c)]
+        with np.errstate(over="ignore"):
+            return float(directed(*arrays, arrays[0] * arrays[1] + arrays[2], mode)[0])
+
+    largest = np.finfo(np.float64).max
+    assert np.signbit(rounded_to(1, 1, -1, "RM"))
+    assert not np.signbit(rounded_to(1, 1, -1, "RP"))
+    assert rounded_to(largest, 2, 0, "RZ") == rounded_to(largest, 2, 0, "RM") == largest
+    assert rounded_to(largest, 2, 0, "RP") == np.inf
+    assert rounded_to(-largest, 2, 0, "RM") == -np.inf
+    assert np.isnan(rounded_to(np.nan, 1, 0, "RZ"))
+    assert rounded_to(np.inf, 1, 0, "RZ") == np.inf
 
 
 @given(st.integers(-50, 50), st.integers(-9, 9), st.integers(-60, 0), st.integers(0, 60))

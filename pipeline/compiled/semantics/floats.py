@@ -5,6 +5,7 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
+from pipeline.compiled import fast
 from pipeline.compiled.binding import Get, Registers
 from pipeline.compiled.fast import fma64
 from pipeline.compiled.instruction import Instruction
@@ -179,20 +180,47 @@ def _check(instruction: Instruction, registers: Registers) -> Step:
 # ---------- double precision ----------
 
 
+def directed(
+    a: NDArray[np.float64], b: NDArray[np.float64], c: NDArray[np.float64],
+    near: NDArray[np.float64], mode: str,
+) -> NDArray[np.float64]:  # fmt: skip
+    """Round a b + c down (RM), up (RP) or to zero (RZ), given what is nearest to it."""
+    sign = fast.missed64(a, b, c, near)
+    down = (sign < 0) & ((mode == "RM") | ((mode == "RZ") & (near > 0)))
+    up = (sign > 0) & ((mode == "RP") | ((mode == "RZ") & (near < 0)))
+    finite = np.isfinite(a) & np.isfinite(b) & np.isfinite(c)
+    # What has left the range upwards stays at its end if it is not to be rounded away from zero.
+    down |= finite & (near == np.inf) & (mode != "RP")
+    up |= finite & (near == -np.inf) & (mode != "RM")
+    value = np.where(down, np.nextafter(near, -np.inf), near)
+    value = np.where(up, np.nextafter(near, np.inf), value)
+    if mode == "RM":
+        # Opposite numbers make a zero below zero.
+        opposite = np.signbit(a * b) != np.signbit(c)
+        value = np.where((near == 0) & (sign == 0) & opposite, -0.0, value)
+    return value
+
+
 def _double(instruction: Instruction, registers: Registers) -> Step:
-    """Bind DADD, DMUL and DFMA; all round to nearest, whatever mode is asked for."""
+    """Bind DADD, DMUL and DFMA."""
     only(instruction, *_ROUNDING)
+    mode = next((one for one in instruction.modifiers if one in _ROUNDING), "RN")
     gets = [registers.f64(one) for one in values(instruction)]
     put = registers.put64(result(instruction))
-    if instruction.opcode == "DADD":
-        # The disassembler leaves out the operand that takes no part.
-        a, b = gets[0], gets[-1]
-        return lambda mask, _lanes: put(a() + b(), mask)
-    if instruction.opcode == "DMUL":
-        a, b = gets
-        return lambda mask, _lanes: put(a() * b(), mask)
-    a, b, c = gets
-    return lambda mask, _lanes: put(fma64(a(), b(), c()), mask)
+    # The disassembler leaves out the operand that takes no part.
+    kind = instruction.opcode
+    first = gets[0]
+    second = None if kind == "DADD" else gets[1]
+    third = None if kind == "DMUL" else gets[-1]
+
+    def step(mask: NDArray[np.bool_] | None, _lanes: NDArray[np.bool_]) -> None:
+        a = first()
+        b = np.ones_like(a) if second is None else second()
+        c = np.copysign(np.zeros_like(a), a * b) if third is None else third()
+        near = {"DADD": lambda: a + c, "DMUL": lambda: a * b}.get(kind, lambda: fma64(a, b, c))()
+        put(near if mode == "RN" else directed(a, b, c, near, mode), mask)
+
+    return step
 
 
 BINDERS: dict[str, Bind] = {
