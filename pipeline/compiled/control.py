@@ -66,7 +66,9 @@ def _branch_if_divided(
 ) -> Control:
     """Bind BRA.DIV: taken by warps of which not all lanes of a mask are here; CONV: by others.
 
-    The mask is a uniform register, or all lanes where none is named (``~URZ``).
+    Lanes for which the guard does not hold are not counted as here, and go the same way as those of
+    their warp: so the code learns from a guard that lanes have different masks. The mask is a
+    uniform register, or all lanes where none is named (``~URZ``).
     """
     geometry, registers = machine.geometry, machine.registers
     named = [one for one in instruction.operands if isinstance(one, Register)]
@@ -74,10 +76,10 @@ def _branch_if_divided(
     held, converged = held_by(instruction, machine, slot), instruction.has("CONV")
 
     def step(group: Group) -> bool:
-        here = geometry.masks(group.lanes)
+        here = geometry.masks(held(group))
         wanted = mask()[::32] if mask else np.uint32(0xFFFFFFFF)
         divided = geometry.spread(here != wanted)
-        return _part(machine, group, held(group) & (divided ^ converged), target)
+        return _part(machine, group, group.lanes & (divided ^ converged), target)
 
     return step
 

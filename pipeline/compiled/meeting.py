@@ -124,8 +124,12 @@ def move_barrier(instruction: Instruction, machine: Machine, _slot: Slot) -> Con
 
 
 def warp_sync(instruction: Instruction, machine: Machine, slot: Slot) -> Control:
-    """Bind WARPSYNC: the lanes of a mask meet, and go on without others if it is EXCLUSIVE."""
-    number = WARP_SYNC_APART if instruction.has("EXCLUSIVE") else WARP_SYNC
+    """Bind WARPSYNC: the lanes of a mask meet, and go on without others if it is EXCLUSIVE.
+
+    So they do in a COLLECTIVE section, in which votes count these lanes alone.
+    """
+    apart = instruction.has("EXCLUSIVE") or instruction.has("COLLECTIVE")
+    number = WARP_SYNC_APART if apart else WARP_SYNC
     named = [one for one in instruction.operands if isinstance(one, Register | Immediate)]
     mask = machine.registers.u32(named[0]) if named else None
     held = held_by(instruction, machine, slot)

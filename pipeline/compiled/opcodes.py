@@ -3,7 +3,7 @@
 # Classes of instructions in the order in which they are shown.
 CLASSES = {
     "fma": "FFMA FMUL FADD",
-    "half": "HFMA2 HADD2 HMUL2 HMNMX2 HSETP2",
+    "half": "HFMA2 HADD2 HMUL2 HMNMX2 HSETP2 HSET2",
     "double": "DFMA DADD DMUL DMNMX DSETP",
     "tensor": "HMMA IMMA DMMA",
     "integer": (

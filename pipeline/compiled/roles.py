@@ -34,6 +34,7 @@ _MEMORY = frozenset(
      "LDC", "ULDC", "LDCU", "LDGSTS", "LDSM", "STSM"]
 )  # fmt: skip
 _WIDE_WITH_64 = frozenset(["MOV", "UMOV", "IADD", "UIADD", "IADD3", "UIADD3", "SEL", "USEL"])
+_MINIMA = frozenset(["IMNMX", "UIMNMX", "VIMNMX", "UVIMNMX"])
 _PREDICATES = 7
 _DOUBLE = frozenset(["DADD", "DMUL", "DFMA", "DMNMX"])
 
@@ -145,6 +146,7 @@ def _is_wide(opcode: str, modifiers: tuple[str, ...]) -> bool:
         opcode in _DOUBLE
         or (opcode == "FRND" and "F64" in modifiers)
         or ("64" in modifiers and opcode in _WIDE_WITH_64)
+        or (opcode in _MINIMA and bool({"S64", "U64"} & set(modifiers)))
     )
 
 

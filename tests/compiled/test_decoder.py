@@ -167,7 +167,7 @@ def test_twins__decode(kernel, architecture):
         (lambda text: text.replace("registers ", "registers x"), "in its head is no number"),
         (lambda text: text.replace("\ncode\n", "\n"), "is not whole, or no line|lacks"),
         (lambda text: text.replace("architecture sm_80\n", ""), "lacks architecture"),
-        (lambda text: text[:100], "line 5: 'made_by c' is not whole, or no line of a listing"),
+        (lambda text: text[:100], "line 5: 'made_by ' is not whole, or no line of a listing"),
         (lambda text: text[:200], r"line \d+: '\w+' is not whole"),
     ],
 )

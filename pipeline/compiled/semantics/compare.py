@@ -27,7 +27,7 @@ _ORDERED: dict[str, Callable[[NDArray, NDArray], NDArray[np.bool_]]] = {
     # For real numbers: ordered and unequal.
     "NE": lambda a, b: (a < b) | (a > b),
 }
-_JOIN = {"AND": np.logical_and, "OR": np.logical_or, "XOR": np.logical_xor}
+JOIN = {"AND": np.logical_and, "OR": np.logical_or, "XOR": np.logical_xor}
 
 
 def comparison(name: str, instruction: Instruction) -> Callable[[NDArray, NDArray], NDArray]:
@@ -56,7 +56,7 @@ def _outcomes(
     given: Get,
 ) -> Step:
     """Store a comparison joined with a predicate, and the joined opposite in a second one."""
-    join = _JOIN[next(one for one in instruction.modifiers if one in _JOIN)]
+    join = JOIN[next(one for one in instruction.modifiers if one in JOIN)]
     first, second = (registers.put_truth(one) for one in instruction.results)
     unused = getattr(instruction.results[1], "number", None) is None
 
@@ -78,7 +78,7 @@ def _integers(instruction: Instruction, registers: Registers) -> Step:
     For an extended comparison the last predicate is the outcome of the lower words.
     """
     name = instruction.modifiers[0]
-    only(instruction, *_INTEGER, *_JOIN, "U32", "EX", "S64", "U64")
+    only(instruction, *_INTEGER, *JOIN, "U32", "EX", "S64", "U64")
     compare = _INTEGER[name]
     sources, truths = values(instruction), conditions(instruction)
     wide = instruction.has("U64") or instruction.has("S64")
@@ -145,7 +145,7 @@ def _set(instruction: Instruction, registers: Registers) -> Step:
     """Bind FSET: a comparison as a number, 1.0 with .BF, all ones without."""
     name = next(one for one in instruction.modifiers if one not in ("BF", "FTZ"))
     compare = comparison(name, instruction)
-    join = _JOIN[next(one for one in instruction.modifiers if one in _JOIN)]
+    join = JOIN[next(one for one in instruction.modifiers if one in JOIN)]
     a, b = (registers.f32(one) for one in values(instruction))
     given, put = registers.truth(conditions(instruction)[0]), registers.put(result(instruction))
     true = np.float32(1).view(np.uint32) if instruction.has("BF") else np.uint32(0xFFFFFFFF)

@@ -57,33 +57,33 @@ def _from_integer(instruction: Instruction, registers: Registers) -> Step:
     source = next(iter(_kinds(instruction, tuple(_INTEGERS))), "S32")
     target = next(iter(_kinds(instruction, ("F16", "F32", "F64"))), "F32")
     get = _integer(registers, values(instruction)[0], source)
+    mode = next(iter(_kinds(instruction, _MODES)), "RN")
     if target == "F64":
         put64 = registers.put64(result(instruction))
+        if source in ("S64", "U64"):
+            return lambda mask, _lanes: put64(rounded_integer(get(), mode, np.float64), mask)
         return lambda mask, _lanes: put64(get().astype(np.float64), mask)
     put = registers.put(result(instruction))
     if target == "F16":
         return lambda mask, _lanes: put(to_half(get().astype(np.float64)), mask)
-    mode = next(iter(_kinds(instruction, _MODES)), "RN")
-    if source in ("S64", "U64") and mode not in ("RN", "RP"):
-        raise refuse(instruction, "this way of rounding")
     if source in ("S64", "U64"):
         return lambda mask, _lanes: put(rounded_integer(get(), mode), mask)
     return lambda mask, _lanes: put(rounded(get().astype(np.float64), mode), mask)
 
 
-def rounded_integer(value: NDArray, mode: str) -> NDArray[np.float32]:
-    """Round 64-bit integers to single precision; by way of double it would happen twice.
-
-    Of the directed ways only up (RP) is modelled, which the compiler uses to divide.
-    """
-    near = value.astype(np.float32)
+def rounded_integer(value: NDArray, mode: str, kind: Any = np.float32) -> NDArray:
+    """Round 64-bit integers to single or double precision; in two steps it would happen twice."""
+    near = value.astype(kind)
     if mode == "RN":
         return near
-    largest = np.float32(2.0) ** np.float32(63 if value.dtype == np.int64 else 64)
+    largest = kind(2.0) ** kind(63 if value.dtype == np.int64 else 64)
     fits = near < largest
-    back = np.where(fits, near, np.float32(0)).astype(value.dtype)
-    low = fits & (back < value)
-    return np.where(low, np.nextafter(near, np.float32(np.inf)), near).astype(np.float32)
+    back = np.where(fits, near, kind(0)).astype(value.dtype)
+    low, high = fits & (back < value), ~fits | (back > value)
+    up = low & ((mode == "RP") | ((mode == "RZ") & (near < 0)))
+    down = high & ((mode == "RM") | ((mode == "RZ") & (near > 0)))
+    moved = np.where(up, np.nextafter(near, kind(np.inf)), near)
+    return np.where(down, np.nextafter(near, kind(-np.inf)), moved).astype(kind)
 
 
 def to_integer(value: NDArray[np.float64], kind: str, way: str) -> NDArray:

@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from pipeline.compiled.binding import Registers
 from pipeline.compiled.instruction import Instruction, Operand
-from pipeline.compiled.semantics.compare import comparison
+from pipeline.compiled.semantics.compare import JOIN, comparison
 from pipeline.compiled.semantics.floats import pick
 from pipeline.compiled.semantics.step import (
     Bind,
@@ -21,6 +21,7 @@ from pipeline.compiled.semantics.step import (
 
 Pair = tuple[NDArray[np.float32], NDArray[np.float32]]
 _HIDDEN_BITS = np.uint32(16)
+_ALL_ONES = np.uint32(0xFFFF)
 
 
 def from_half(bits: NDArray[np.uint32], bfloat: bool = False) -> NDArray[np.float32]:
@@ -127,7 +128,7 @@ def _compare(instruction: Instruction, registers: Registers) -> Step:
     bfloat = instruction.has("BF16_V2")
     names = [one for one in instruction.modifiers if one not in ("BF16_V2", "H_AND", "FTZ")]
     compare = comparison(names[0], instruction)
-    join = {"AND": np.logical_and, "OR": np.logical_or, "XOR": np.logical_xor}[names[1]]
+    join = JOIN[names[1]]
     a, b = (pair(registers, one, bfloat) for one in operands(instruction)[:2])
     given = registers.truth(conditions(instruction)[0])
     first, second = (registers.put_truth(one) for one in instruction.results)
@@ -144,10 +145,29 @@ def _compare(instruction: Instruction, registers: Registers) -> Step:
     return step
 
 
+def _set(instruction: Instruction, registers: Registers) -> Step:
+    """Bind HSET2: a comparison of each half as a number, 1.0 with .BF, all ones without."""
+    bfloat = instruction.has("BF16_V2")
+    names = [one for one in instruction.modifiers if one not in ("BF16_V2", "BF", "FTZ")]
+    only(instruction, *names[:2], "BF16_V2", "BF", "FTZ")
+    compare, join = comparison(names[0], instruction), JOIN[names[1]]
+    a, b = (pair(registers, one, bfloat) for one in operands(instruction)[:2])
+    given, put = registers.truth(conditions(instruction)[0]), registers.put(result(instruction))
+    one = to_half(np.ones(1, np.float32), bfloat)[0] if instruction.has("BF") else _ALL_ONES
+
+    def step(mask: NDArray[np.bool_] | None, _lanes: NDArray[np.bool_]) -> None:
+        other = given()
+        low, high = (join(compare(x, y), other) for x, y in zip(a(), b(), strict=True))
+        put(np.where(low, one, 0) | np.where(high, one, 0).astype(np.uint32) << _HIDDEN_BITS, mask)
+
+    return step
+
+
 BINDERS: dict[str, Bind] = {
     "HADD2": _arithmetic(lambda a, b: a + b),
     "HMUL2": _arithmetic(lambda a, b: a * b),
     "HFMA2": _arithmetic(lambda a, b, c: a * b + c),
     "HMNMX2": _minimum,
     "HSETP2": _compare,
+    "HSET2": _set,
 }

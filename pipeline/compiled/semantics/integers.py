@@ -1,5 +1,7 @@
 """Integer arithmetic, logic and shifts."""
 
+from itertools import cycle
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -188,7 +190,12 @@ def _parts_of(value: NDArray, kind: type[np.integer], lanes: int) -> NDArray:
 
 
 def _minimum(instruction: Instruction, registers: Registers) -> Step:
-    """Bind IMNMX and VIMNMX: the smaller where the predicate holds, else the larger."""
+    """Bind IMNMX and VIMNMX: the smaller where the predicate holds, else the larger.
+
+    Of three numbers a single predicate chooses both times.
+    """
+    if instruction.has("S64") or instruction.has("U64"):
+        return _minimum64(instruction, registers)
     only(instruction, "RELU", *_COMPARED)
     operands = values(instruction)
     gets = [registers.u32(one) for one in operands]
@@ -199,12 +206,29 @@ def _minimum(instruction: Instruction, registers: Registers) -> Step:
 
     def step(mask: NDArray[np.bool_] | None, lanes: NDArray[np.bool_]) -> None:
         chosen = _parts_of(gets[0](), kind, lanes.size)
-        for get, truth in zip(gets[1:], truths, strict=True):
+        for get, truth in zip(gets[1:], cycle(truths), strict=False):
             other, smaller = _parts_of(get(), kind, lanes.size), truth()[:, None]
             chosen = np.where(smaller, np.minimum(chosen, other), np.maximum(chosen, other))
         if relu:
             chosen = np.maximum(chosen, kind(0))
         put(chosen.view(np.uint32)[:, 0], mask)
+
+    return step
+
+
+def _minimum64(instruction: Instruction, registers: Registers) -> Step:
+    """Bind IMNMX on 64 bits: the smaller where the first predicate holds, else the larger."""
+    only(instruction, "S64", "U64")
+    further = [*carries(instruction), *conditions(instruction)[1:]]
+    if any(one.number is not None for one in further):
+        raise refuse(instruction, "a choice that depends on another one")
+    kind = np.int64 if instruction.has("S64") else np.uint64
+    a, b = (registers.u64(one) for one in values(instruction))
+    truth, put = registers.truth(conditions(instruction)[0]), registers.put64(result(instruction))
+
+    def step(mask: NDArray[np.bool_] | None, _lanes: NDArray[np.bool_]) -> None:
+        x, y = a().view(kind), b().view(kind)
+        put(np.where(truth(), np.minimum(x, y), np.maximum(x, y)), mask)
 
     return step
 
