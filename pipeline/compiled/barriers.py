@@ -105,6 +105,8 @@ class BlockBarriers:
         self.waiting: Mask = np.zeros(geometry.lanes, np.bool_)
         self.results: NDArray[np.uint32] = np.zeros(geometry.lanes, np.uint32)
         self._arrived: dict[tuple[int, int], Mask] = {}
+        # Who has arrived at a barrier may wait at another one by the time that it is complete.
+        self._held: dict[tuple[int, int], Mask] = {}
         self._next = np.zeros(geometry.lanes, np.int64)
         self._votes: Mask = np.zeros(geometry.lanes, np.bool_)
 
@@ -118,6 +120,8 @@ class BlockBarriers:
             np.copyto(self._votes, votes, where=lanes)
         if waits:
             self.waiting |= lanes
+            held = self._held.setdefault((number, count), np.zeros_like(lanes))
+            held |= lanes
             self._next[lanes] = following
 
     def following(self) -> list[int]:
@@ -137,7 +141,9 @@ class BlockBarriers:
                 continue
             passed += complete
             chosen = np.repeat(complete, self._geometry.block_lanes)
-            going = arrived & chosen & self.waiting
+            held = self._held.get((number, count), np.zeros_like(arrived))
+            going = held & chosen
+            held &= ~going
             if reduction is not None:
                 self._reduce(arrived & chosen, complete, reduction)
             arrived &= ~chosen

@@ -23,6 +23,7 @@ _GROUP, _WITHIN = np.arange(WARP) // 4, np.arange(WARP) % 4
 _INTEGERS = {"S8": np.int8, "U8": np.uint8}
 
 Words = NDArray[np.uint32]
+_TF32_BITS = np.uint32(0xFFFFE000)
 
 
 def _words(machine: Machine, operand: Operand, count: int) -> Callable[[], Words]:
@@ -40,7 +41,8 @@ def _unpack(words: Words, kind: str) -> NDArray:
         flat = [from_half(part.reshape(-1), kind == "BF16").reshape(words.shape) for part in halves]
         return np.stack(flat, axis=-1).astype(np.float64)
     if kind == "TF32":
-        return words.view(np.float32)[..., None].astype(np.float64)
+        # The unit reads 19 bits of a word: what stands below them does not count.
+        return (words & _TF32_BITS).view(np.float32)[..., None].astype(np.float64)
     return np.ascontiguousarray(words).view(_INTEGERS[kind]).reshape(*words.shape, 4)
 
 
