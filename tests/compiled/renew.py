@@ -6,6 +6,8 @@ from pipeline.compiled import listing, toolchain
 
 HERE = Path(__file__).parent
 ARCHITECTURES = ("sm_80", "sm_120")
+FURTHER = {"cooperative": ("sm_90",)}
+"""Kernels whose code has instructions of its own on other architectures."""
 
 
 def made(source: Path, architecture: str) -> str:
@@ -15,7 +17,7 @@ def made(source: Path, architecture: str) -> str:
 
 def main() -> None:
     for source in sorted((HERE / "kernels").glob("*.cu")):
-        for architecture in ARCHITECTURES:
+        for architecture in (*ARCHITECTURES, *FURTHER.get(source.stem, ())):
             target = HERE / "listings" / f"{source.stem}_{architecture}.sass"
             target.write_text(made(source, architecture), encoding="utf-8")
 

@@ -1,8 +1,11 @@
 """Kernels like those that other people write, run from their listings and held against numpy."""
 
+import itertools
 import math
+from fractions import Fraction
 from pathlib import Path
 
+import ml_dtypes
 import numpy as np
 import pytest
 
@@ -10,9 +13,9 @@ from pipeline.compiled.count import count, depends_on_data
 from pipeline.compiled.decode import decode
 from pipeline.compiled.launch import Space, execute, prepare
 from pipeline.listing_files import read_listing
+from tests.compiled.renew import ARCHITECTURES, FURTHER
 
 LISTINGS = Path(__file__).parent / "listings"
-ARCHITECTURES = ("sm_80", "sm_120")
 R = np.random.default_rng(3)
 BEGINNING = R.bit_generator.state
 
@@ -368,6 +371,129 @@ def case_hazards(a):
     close(out, x.reshape(2, 128)[:, ::-1].ravel(), 0)
 
 
+def case_cooperative(a):
+    n = 250
+    x, out, found = integers(0, 100, n), np.zeros(n, np.int32), np.zeros(n + 1, np.int32)
+    run("cooperative", a, 2, 128, x, out, found, n)
+    whole = np.concatenate([x, np.zeros(6, np.int32)])
+    tile, warp, lane = whole.reshape(-1, 8), whole.reshape(-1, 32) & 3, np.arange(8)
+    votes = (tile > 90).any(1) + (((tile & 1) << lane).sum(1) << 20)
+    of_tile = (tile.sum(1) * 4 + votes).repeat(8) + tile[:, lane ^ 3].ravel()
+    same = (warp[:, :, None] == warp[:, None]).sum(2).ravel()
+    close(out, (of_tile + same)[:n], 0)
+    close(np.sort(found[1 : found[0] + 1]), np.sort(x[x % 3 == 0]), 0)
+
+
+def case_producer(a):
+    x, out = normal(4, 32), np.zeros((4, 32), np.float32)
+    run("producer", a, 1, 64, x, out)
+    close(out, 2 * x[:, ::-1], 0)
+
+
+def below(exact, kind=float):
+    """Return the largest real number that is not above a fraction."""
+    near = kind(float(exact)) if kind is float else kind(int(exact))
+    return float(near if Fraction(float(near)) <= exact else np.nextafter(near, kind(-np.inf)))
+
+
+def above(exact):
+    return -below(-exact)
+
+
+def inside(exact, kind=float):
+    return below(exact, kind) if exact > 0 else -below(-exact, kind)
+
+
+def case_directed(a):
+    x, y = R.standard_normal(200) * 10, R.standard_normal(200)
+    out = np.zeros((13, 200))
+    run("directed", a, 2, 128, x, y, out, 200)
+    for i, (p, q) in enumerate(zip(map(Fraction, x), map(Fraction, y), strict=True)):
+        root = Fraction(math.isqrt(int(abs(p) * 2**240)), 2**120)
+        m, k = (Fraction(int(one.view(np.int64))) for one in (y[i], x[i]))
+        assert out[:, i].tolist() == [
+            below(p + q), above(p + q), inside(p + q), below(p * q), above(p * q), inside(p * q),
+            below(p * q + 1), above(p * q + 1), above(p / q), below(root), inside(m), below(m),
+            inside(k, np.float32),
+        ]  # fmt: skip
+
+
+def case_wide(a):
+    x, y = (R.integers(-(2**63), 2**63, 150) for _ in range(2))
+    out = np.zeros((4, 150), np.int64)
+    run("wide", a, 1, 64, np.int64(150), x, y.view(np.uint64), out)
+    for i, (p, q) in enumerate(zip(x.tolist(), y.tolist(), strict=True)):
+        u, v = q % 2**64, p % 2**64
+        expected = [
+            max(p, q), min(u, v), divided(p, q | 1) + (u << (p & 63)),
+            u * v >> 64 ^ int(f"{u:064b}"[::-1], 2),
+        ]  # fmt: skip
+        assert out[:, i].tolist() == [signed(one, 64) for one in expected]
+
+
+def case_tf32(a):
+    x, y, out = normal(16, 8), normal(8, 8), np.zeros((16, 8), np.float32)
+    run("tf32", a, 1, 32, x, y, out)
+    p, q = (
+        ((one.view(np.uint32) + np.uint32(0x1000)) & np.uint32(0xFFFFE000)).view(np.float32)
+        for one in (x, y)
+    )
+    close(out, p.astype(float) @ q.astype(float), 1e-6)
+
+
+def case_half_functions(a):
+    n = 200
+    x, y = normal(n, 2).astype(np.float16), normal(n, 2).astype(np.float16)
+    out, sums = np.zeros((n, 2), np.float16), np.zeros(n, np.float32)
+    scaled = np.zeros(n, ml_dtypes.bfloat16)
+    run("half_functions", a, 2, 128, x, y, out, sums, scaled, n)
+    p, q = x.astype(float), y.astype(float)
+    r = (np.float16(p * q + 0.5).astype(float) + np.float16(p * p)).astype(np.float16)
+    turned = r[:, 0] > r[:, 1]
+    r[turned] = r[turned][:, ::-1]
+    close(out, np.maximum(r, -y) + (x > y), 4e-3)
+    close(sums, np.exp(p[:, 0]) + np.sqrt(abs(q[:, 0])) + 1 / (abs(q[:, 1]) + 1), 4e-3)
+    close(scaled.astype(float), (sums + 1) * 0.25, 2e-2)
+
+
+def interpreted(program, value, place):
+    """What the small machine computes, in Python's integers."""
+    stack, top, k = [0] * 8, 0, 0
+    while k < len(program):
+        u = value & 0xFFFFFFFF
+        step = (int(program[k]) + place) % 10
+        if step == 3:
+            stack[top & 7], top = value, top + 1
+        elif step == 4:
+            top -= 1
+            value = stack[top & 7]
+        elif step == 8:
+            k += value & 1
+        else:
+            value = {
+                0: value + 3, 1: value * 5, 2: value ^ value >> 3, 5: ~value, 6: divided(value, 7),
+                7: value - 1001 * divided(value, 1001), 9: u.bit_count() + 32 - u.bit_length(),
+            }[step]  # fmt: skip
+        value, k = signed(value, 32), k + 1
+    return value
+
+
+def case_interpreter(a):
+    code, x = integers(0, 256, 60, np.uint8), integers(-(2**31), 2**31, 200)
+    out = np.zeros(200, np.int32)
+    run("interpreter", a, 2, 128, code, 60, x, out, 200)
+    close(out, [interpreted(code, int(value), i) for i, value in enumerate(x)], 0)
+
+
+def case_spmv(a):
+    rows = 60
+    first = np.concatenate([[0], np.cumsum(integers(0, 90, rows))]).astype(np.int32)
+    columns, values, x = integers(0, 200, first[-1]), normal(first[-1]), normal(200)
+    out, product = np.zeros(rows, np.float32), values.astype(float) * x[columns]
+    run("spmv", a, 15, 128, rows, first, columns, values, x, out)
+    close(out, [product[i:j].sum() for i, j in itertools.pairwise(first)])
+
+
 CASES = {name[len("case_") :]: case for name, case in globals().items() if name[:5] == "case_"}
 
 
@@ -375,6 +501,13 @@ CASES = {name[len("case_") :]: case for name, case in globals().items() if name[
 @pytest.mark.parametrize("name", CASES)
 def test_kernel__computes_what_numpy_does(name, architecture):
     R.bit_generator.state = BEGINNING  # the numbers of a case do not depend on those run before
+    CASES[name](architecture)
+
+
+@pytest.mark.parametrize(
+    ("name", "architecture"), [(name, one) for name, every in FURTHER.items() for one in every]
+)
+def test_kernel__computes_it_with_the_instructions_of_further_architectures(name, architecture):
     CASES[name](architecture)
 
 
