@@ -19,6 +19,7 @@ from pylopdf_fonts_zh_cn import sans_path
 
 from pipeline.render.column import Legend
 from pipeline.render.files import as_csv, publish
+from pipeline.render.labels import drawable
 
 # 7.3 inches are 700 CSS pixels of 1/96 inch: the width of a column of text.
 WIDTH_INCHES = 7.3
@@ -42,7 +43,7 @@ def render_figure(
     Parameters
     ----------
     frame
-        The numbers drawn, in SI units.
+        The numbers drawn, in SI units. Labels that no picture can show are shortened in it.
     draw
         Puts ``frame`` on an empty figure of the width of a column of text; it may set the height.
     legend
@@ -58,7 +59,7 @@ def render_figure(
     fixed = {"svg.hashsalt": legend.id, "svg.fonttype": "path"}
     with lettering(legend.language, {**style, **fixed}):
         figure = Figure(figsize=(WIDTH_INCHES, 4), layout="constrained")
-        draw(frame, figure)
+        draw(drawable(frame), figure)
         _settle(figure)
         for path in paths:
             if path.suffix != ".csv":
