@@ -138,6 +138,16 @@ def test_files__list_every_format_of_every_artifact(config, section, language, e
     assert len(files) == len(set(files))
 
 
+def test_outputs__say_which_files_a_report_shows_in_which_language(config):
+    shown = dict(artifact_plan.outputs("figure", config))
+    assert shown["results/{lecture}/figures/{artifact}.svg"] == "en"
+    assert shown["results/{lecture}/figures/{artifact}.zh.svg"] == "zh"
+    assert shown["results/{lecture}/figures/{artifact}.csv"] == ""
+    english = config.model_copy(update={"language": "en"})
+    held = {language for _, language in artifact_plan.outputs("table", english)}
+    assert held == {"", "en"}
+
+
 def test_of_kinds__every_artifact_has_one_rule():
     kinds = [("table",), ("figure",), ("table", "figure")]
     found = [artifact for some in kinds for artifact in artifact_plan.of_kinds(*some)]

@@ -15,8 +15,8 @@ from pipeline.artifacts.artifact import Words
 from pipeline.artifacts.style import STYLE
 from pipeline.render.column import Column
 from pipeline.render.figure import render_figure
-from pipeline.render.files import as_json, publish
 from pipeline.render.table import render_table
+from pipeline.render.words import render_words
 from pipeline.words import ENGLISH, Say, spaced, speaker
 
 MAKERS = {"table": "table", "figure": "draw"}
@@ -52,9 +52,8 @@ def make_artifact(
         for folder, make in (("tables", make_table), ("figures", make_figure)):
             if wanted := [path for path in mine if path.parent.name == folder]:
                 make(module, datasets, parameters, wanted, language)
-    for path in paths:
-        if path.parent.name == "words":
-            publish({path: as_json(about(module, datasets, parameters, languages))})
+    if wanted := [path for path in paths if path.parent.name == "words"]:
+        render_words(about(module, datasets, parameters, languages), wanted)
 
 
 def make_table(

@@ -14,6 +14,8 @@ from pipeline.words import ENGLISH, TRANSLATIONS
 # Endings of files, those that hold words and those that are the same in every language.
 WORDED = {"table": (".md", ".html", ".tex"), "figure": (".svg", ".png")}
 NUMBERS = (".csv",)
+REPORTED = {"table": ".html", "figure": ".svg"}
+"""Endings of the files that ``snakemake --report`` shows."""
 
 OWN_SECTION = "own"
 """Folder of the kernels of the user's own, beside those of the lectures."""
@@ -76,6 +78,22 @@ def formats(kind: str, config: Config) -> list[str]:
             for suffix in WORDED[kind]
         ),
     ]
+
+
+def outputs(kind: str, config: Config) -> list[tuple[str, str]]:
+    """Files of any artifact, with the language of those that a report shows, else nothing."""
+    return [
+        (
+            f"results/{{lecture}}/{kind}s/{{artifact}}{suffix}",
+            _language(suffix) if suffix.endswith(REPORTED[kind]) else "",
+        )
+        for suffix in formats(kind, config)
+    ]
+
+
+def _language(suffix: str) -> str:
+    """Language in an ending such as ``.zh.svg``."""
+    return next((one for one in TRANSLATIONS if suffix.startswith(f".{one}.")), ENGLISH)
 
 
 def files(lecture: str, config: Config, among: Collection[str] | None = None) -> list[str]:

@@ -1,5 +1,7 @@
 """Text that shows as it is, whatever signs a label from a data sheet holds."""
 
+import re
+
 from pipeline.render.column import INFINITE, MISSING
 
 _MARKDOWN = str.maketrans(
@@ -22,6 +24,15 @@ def escape_markdown(text: str) -> str:
     'a\\|b\\_c &lt;i&gt;'
     """
     return " ".join(text.split()).translate(_MARKDOWN)
+
+
+def escape_rst(text: str) -> str:
+    r"""Make reStructuredText show ``text`` as it is, in one line.
+
+    >>> escape_rst("a *b* c_")
+    'a \\*b\\* c\\_'
+    """
+    return re.sub(r"([!-/:-@\[-`{-~])", r"\\\1", " ".join(text.split()))
 
 
 def escape_tex(text: str) -> str:

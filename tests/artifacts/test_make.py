@@ -22,7 +22,7 @@ def outputs(folder, key):
     return [
         *(folder / f"tables/{key}.{ending}" for ending in TABLE),
         *(folder / f"figures/{key}.{ending}" for ending in FIGURE),
-        folder / f"words/{key}.json",
+        *(folder / f"words/{key}.{ending}" for ending in ("json", "rst")),
     ]
 
 

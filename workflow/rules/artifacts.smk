@@ -1,8 +1,27 @@
 # The tables and figures of the lectures, as pipeline/artifacts/catalog.py lists them: one job per
-# artifact makes all its files in all languages, and a json with its words for the reading copy.
+# artifact makes all its files in all languages, a json with its words for the reading copy, and the
+# same words as captions of `snakemake --report`, which shows the figures and the pages of tables.
 
-TABLE = artifact_plan.formats("table", SETTINGS)
-FIGURE = artifact_plan.formats("figure", SETTINGS)
+from snakemake.io import report as reported
+
+SHOWN = {
+    kind: [
+        (
+            reported(
+                path,
+                caption=f"../report/{language}.rst",
+                category="{lecture}",
+                subcategory="{artifact}",
+                labels={"shows": kind, "language": language},
+            )
+            if language
+            else path
+        )
+        for path, language in artifact_plan.outputs(kind, SETTINGS)
+    ]
+    for kind in ("table", "figure")
+}
+WORDS = multiext("results/{lecture}/words/{artifact}", ".json", ".rst")
 
 
 rule artifact:
@@ -13,9 +32,9 @@ rule artifact:
             )
         ),
     output:
-        multiext("results/{lecture}/tables/{artifact}", *TABLE),
-        multiext("results/{lecture}/figures/{artifact}", *FIGURE),
-        "results/{lecture}/words/{artifact}.json",
+        SHOWN["table"],
+        SHOWN["figure"],
+        WORDS,
     log:
         "logs/{lecture}/{artifact}.log",
     wildcard_constraints:
@@ -50,15 +69,15 @@ rule artifact:
 
 use rule artifact as table with:
     output:
-        multiext("results/{lecture}/tables/{artifact}", *TABLE),
-        "results/{lecture}/words/{artifact}.json",
+        SHOWN["table"],
+        WORDS,
     wildcard_constraints:
         artifact="|".join(artifact_plan.of_kinds("table")),
 
 
 use rule artifact as figure with:
     output:
-        multiext("results/{lecture}/figures/{artifact}", *FIGURE),
-        "results/{lecture}/words/{artifact}.json",
+        SHOWN["figure"],
+        WORDS,
     wildcard_constraints:
         artifact="|".join(artifact_plan.of_kinds("figure")),
