@@ -11,12 +11,12 @@ import yaml
 from pipeline.config import artifact_plan, parameters
 from pipeline.config.load import load
 from pipeline.config.own_cuda import function_files, own_cuda, sources
-from pipeline.config.own_cuda_entry import CudaArgumentEntry, CudaEntry
+from pipeline.config.own_cuda_entry import ARCHITECTURES, CudaArgumentEntry, CudaEntry
 from pipeline.config.readme import readme
 from pipeline.counting.own_cuda import CudaArgument, read_own
 from pipeline.errors import ConfigError
 from pipeline.kernels.registry import KERNELS
-from pipeline.listing_files import ARCHITECTURES, compiled
+from pipeline.listing_files import compiled
 
 CHECKOUT = Path(__file__).resolve().parent.parent
 LISTINGS = CHECKOUT / "tests/compiled/listings"

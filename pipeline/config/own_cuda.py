@@ -3,17 +3,16 @@
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any, get_args
+from typing import Any
 
 from pydantic import ValidationError
 
 from pipeline.compiled import elf
-from pipeline.config.compiled import Architecture
-from pipeline.config.own_cuda_entry import CudaArgumentEntry, CudaEntry
+from pipeline.config.own_cuda_entry import ARCHITECTURES, CudaArgumentEntry, CudaEntry
 from pipeline.config.problem import Problem, from_pydantic, key_path, nearest, shown
 from pipeline.counting.own_cuda import FILLS, RANDOM, CudaArgument, OwnCuda
 from pipeline.errors import ConfigError, MachineCodeError
-from pipeline.listing_files import ARCHITECTURES, SOURCES, read_listing
+from pipeline.listing_files import SOURCES, read_listing
 from pipeline.user_file import CHECKOUT, Function, declared
 
 SECTION = "own_cuda"
@@ -162,7 +161,7 @@ def _compiled_for(path: Path) -> tuple[str, ...]:
     if path.suffix == ".sass":
         return (read_listing(path).architecture,)
     found = {f"sm_{elf.architecture(one)}" for one in elf.embedded(path.read_bytes())}
-    return tuple(name for name in get_args(Architecture) if name in found)
+    return tuple(name for name in ARCHITECTURES if name in found)
 
 
 def _architecture_problems(

@@ -1,7 +1,7 @@
 """One compiled kernel of the user's own: the keys of its entry in the configuration."""
 
 import math
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, get_args
 
 import numpy as np
 from pydantic import AfterValidator, BeforeValidator, Field, model_validator
@@ -9,10 +9,13 @@ from pydantic_core import PydanticCustomError
 
 from pipeline.compiled.launch import MAX_GRID
 from pipeline.compiled.space import LARGEST_ARRAY
-from pipeline.config.compiled import Architecture
 from pipeline.config.own_entry import Positive, Threads
 from pipeline.config.section import Number, Section, Whole, as_number, each_once, setting
 from pipeline.counting.own_cuda import FILLS, dtype
+
+CudaArchitecture = Literal["sm_75", "sm_80", "sm_86", "sm_89", "sm_90", "sm_100", "sm_120"]
+ARCHITECTURES: tuple[str, ...] = get_args(CudaArchitecture)
+"""Architectures whose code can be run."""
 
 Type = Literal[
     "float32", "float64", "float16", "bfloat16", "int8", "int16", "int32", "int64", "uint8",
@@ -145,10 +148,10 @@ class CudaEntry(Section):
         "1",
         "a kernel of the file",
     )
-    architectures: Annotated[tuple[Architecture, ...], AfterValidator(each_once)] = setting(
+    architectures: Annotated[tuple[CudaArchitecture, ...], AfterValidator(each_once)] = setting(
         "Architectures to compile for; of a file that is compiled, those to take.",
         "1",
-        "list of sm_75, sm_80, sm_86, sm_89, sm_90, sm_120",
+        f"list of {', '.join(ARCHITECTURES)}",
         default=(),
     )
     grid: Annotated[tuple[Positive, ...], AfterValidator(_blocks)] = setting(

@@ -6,7 +6,7 @@ from pipeline.compiled import listing, toolchain
 
 HERE = Path(__file__).parent
 ARCHITECTURES = ("sm_80", "sm_120")
-FURTHER = {"cooperative": ("sm_90",)}
+FURTHER = {"cooperative": ("sm_90",), "reductions": ("sm_100",)}
 """Kernels whose code has instructions of its own on other architectures."""
 
 

@@ -494,6 +494,16 @@ def case_spmv(a):
     close(out, [product[i:j].sum() for i, j in itertools.pairwise(first)])
 
 
+def case_reductions(a):
+    n = 300
+    x, v, windows = normal(n), integers(-999, 999, n), np.zeros(n - 4, np.float32)
+    extrema = np.array([-5000, 5000, 0, 0], np.int32)
+    run("reductions", a, 3, 128, x, v, windows, extrema, n)
+    close(windows, np.lib.stride_tricks.sliding_window_view(x, 5).max(axis=1), 0)
+    part = v[: n - 4]
+    close(extrema, [part.max(), part.min(), part.sum(), np.bitwise_xor.reduce(part)], 0)
+
+
 CASES = {name[len("case_") :]: case for name, case in globals().items() if name[:5] == "case_"}
 
 

@@ -1,6 +1,7 @@
 """Arithmetic in single and double precision, and functions of the special-function unit."""
 
 from collections.abc import Callable
+from itertools import cycle
 
 import numpy as np
 from numpy.typing import NDArray
@@ -105,7 +106,8 @@ def _minimum(instruction: Instruction, registers: Registers) -> Step:
 
     def step(mask: NDArray[np.bool_] | None, _lanes: NDArray[np.bool_]) -> None:
         chosen = gets[0]()
-        for get, truth in zip(gets[1:], truths, strict=True):
+        # Of three numbers a single predicate chooses both times.
+        for get, truth in zip(gets[1:], cycle(truths), strict=False):
             other = get()
             best = pick(chosen, other, truth())
             if instruction.has("NAN"):

@@ -264,6 +264,7 @@ BINDERS: dict[str, MachineBind] = {
     "VOTEU": _vote,
     "MATCH": _match,
     "REDUX": _reduce,
+    "CREDUX": _reduce,
     "R2UR": _first_lane,
     "S2R": _special,
     "S2UR": _special,
