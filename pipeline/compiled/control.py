@@ -102,16 +102,26 @@ def _return(instruction: Instruction, machine: Machine, _slot: Slot) -> Control:
     return _jump_by(machine, lambda: value().astype(np.int64) + start)
 
 
+def _code_at(machine: Machine, address: int) -> int:
+    """Return the position of the instruction at an address that the code has computed."""
+    position = machine.program.position.get(address & 0xFFFFFFFF)
+    if position is None:
+        raise MachineCodeError(
+            f"{machine.program.kernel}: the code jumps to {address & 0xFFFFFFFF:#06x}, where no "
+            f"instruction is"
+        )
+    return position
+
+
 def _jump_by(machine: Machine, address: Callable[[], NDArray[np.int64]]) -> Control:
     def step(group: Group) -> bool:
         where = address()
         targets = np.unique(where[group.lanes]).tolist()
         if len(targets) == 1:
-            group.position = machine.program.position[targets[0] & 0xFFFFFFFF]
+            group.position = _code_at(machine, targets[0])
             return True
         for target in targets:
-            position = machine.program.position[target & 0xFFFFFFFF]
-            machine.add_group(position, group.lanes & (where == target))
+            machine.add_group(_code_at(machine, target), group.lanes & (where == target))
         return False
 
     return step

@@ -90,6 +90,9 @@ def decode(listing: Listing) -> Program:
         except MachineCodeError as error:
             unknown.append(f"{_place(line, listing)}: {error}")
             continue
+        except (ValueError, LookupError):
+            unknown.append(f"{_place(line, listing)}: its operands cannot be read")
+            continue
         instructions.append(instruction)
         if targets:
             branches.append((number, tuple(targets)))
@@ -109,7 +112,15 @@ def decode(listing: Listing) -> Program:
 
 
 def _check_whole(listing: Listing) -> None:
-    """Refuse code of which lines are missing: in between, or at its end, where labels tell."""
+    """Refuse code of which lines are missing: in between, or at its end, where labels tell.
+
+    Lines may name only source files that the listing has.
+    """
+    if any(line.file > len(listing.files) for line in listing.lines):
+        raise MachineCodeError(
+            f"{listing.kernel} for {listing.architecture}: lines name source files that its head "
+            f"does not; make the listing again"
+        )
     here = 0
     for line in listing.lines:
         if line.address != here:

@@ -25,6 +25,7 @@ from pipeline.compiled.semantics import (
 from pipeline.compiled.semantics.step import Bind, refuse
 from pipeline.compiled.slicing import ACCESSES
 from pipeline.compiled.watching import Watcher
+from pipeline.errors import PaperGpuError
 
 ON_REGISTERS: dict[str, Bind] = (
     integers.BINDERS
@@ -62,13 +63,23 @@ def link(
     """
     for position, instruction in enumerate(machine.program.instructions):
         matters = computed is None or position in computed or instruction.opcode in ACCESSES
-        slot = _slot(instruction, machine, matters)
+        slot = _known_slot(instruction, machine, matters)
         computing = matters and instruction.opcode not in ACCESSES
         if watcher is not None and computing and slot.step is not None:
             slot.step = watcher.watched(instruction, position, slot.step)
         machine.slots.append(slot)
     if computed is None:
         _join_runs(machine)
+
+
+def _known_slot(instruction: Instruction, machine: Machine, done: bool) -> Slot:
+    """Bind an instruction; one that lacks what its opcode needs is not known either."""
+    try:
+        return _slot(instruction, machine, done)
+    except PaperGpuError:
+        raise
+    except (ValueError, LookupError, StopIteration, AssertionError) as error:
+        raise refuse(instruction, "an instruction with these operands") from error
 
 
 def _slot(instruction: Instruction, machine: Machine, done: bool) -> Slot:

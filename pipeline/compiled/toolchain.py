@@ -9,6 +9,7 @@ import importlib.util
 import os
 import re
 import shutil
+import struct
 import subprocess
 import tempfile
 from collections.abc import Mapping
@@ -53,7 +54,7 @@ def _run(command: list[str], what: str) -> str:
     # NVIDIA's packages do not always keep the right to be executed.
     if not os.access(command[0], os.X_OK):
         raise ToolError(f"{command[0]} may not be executed; run chmod +x on it")
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    done = subprocess.run(command, capture_output=True, text=True, errors="replace", check=False)
     if done.returncode:
         raise ToolError(f"{what}:\n{(done.stdout + done.stderr).strip()}")
     return done.stdout
@@ -92,12 +93,29 @@ def compile_source(
         return target.read_bytes()
 
 
-def disassemble(image: bytes) -> str:
-    """Return the disassembler's text of a cubin, with encodings and source lines."""
+def disassemble(image: bytes, name: str = "the cubin") -> str:
+    """Return the disassembler's text of a cubin, with encodings and source lines.
+
+    Parameters
+    ----------
+    image
+        The cubin.
+    name
+        What messages call it.
+
+    Raises
+    ------
+    ToolError
+        With what the disassembler says, if it refuses the cubin.
+    """
     with tempfile.TemporaryDirectory() as folder:
         source = Path(folder) / "in.cubin"
         source.write_bytes(image)
-        return _run([str(require("nvdisasm")), "-hex", "-g", "-c", str(source)], "nvdisasm")
+        command = [str(require("nvdisasm")), "-hex", "-g", "-c", str(source)]
+        try:
+            return _run(command, f"{name}: nvdisasm")
+        except ToolError as error:
+            raise ToolError(str(error).replace(str(source), name)) from None
 
 
 def listings(image: bytes, text: str, made_by: Mapping[str, str]) -> dict[str, Listing]:
@@ -108,6 +126,17 @@ def listings(image: bytes, text: str, made_by: Mapping[str, str]) -> dict[str, L
     MachineCodeError
         If the cubin or the text cannot be read.
     """
+    try:
+        return _listings(image, text, made_by)
+    except MachineCodeError:
+        raise
+    except (struct.error, LookupError, StopIteration, ValueError) as error:
+        raise MachineCodeError(
+            "is damaged: its tables do not fit each other; compile it again"
+        ) from error
+
+
+def _listings(image: bytes, text: str, made_by: Mapping[str, str]) -> dict[str, Listing]:
     cubin = elf.read(image)
     match = re.search(r"\.target\s+(sm_\w+)", text)
     if match is None:
@@ -174,7 +203,11 @@ def from_binary(path: Path, architecture: str) -> dict[str, Listing]:
     found: dict[str, Listing] = {}
     for cubin in elf.embedded(image):
         if elf.architecture(cubin) == wanted:
-            found |= listings(cubin, disassemble(cubin), {"binary": path.name})
+            text = disassemble(cubin, str(path))
+            try:
+                found |= listings(cubin, text, {"binary": path.name})
+            except MachineCodeError as error:
+                raise MachineCodeError(f"{path}: {error}") from error
     if not found:
         raise ToolError(
             f"{path}: holds no machine code for {architecture} that can be read; compile it with "

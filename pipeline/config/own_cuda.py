@@ -17,7 +17,7 @@ from pipeline.user_file import CHECKOUT, Function, declared
 
 SECTION = "own_cuda"
 
-_ID = re.compile(r"[a-z0-9_]+")
+_ID = re.compile(r"[a-z0-9_]{1,60}")
 _LEFT_OUT = ("false", "False")
 _INCLUDE = re.compile(r'^\s*#\s*include\s*"([^"]+)"', re.MULTILINE)
 
@@ -72,7 +72,8 @@ def sources(file: str, checkout: Path = CHECKOUT) -> list[str]:
             found[path] = None
             if path.suffix in SOURCES:
                 text = (checkout / path).read_text(encoding="utf-8", errors="replace")
-                waiting += [path.parent / name for name in _INCLUDE.findall(text)]
+                named = filter(str.isprintable, _INCLUDE.findall(text))
+                waiting += [path.parent / name for name in named]
     return sorted(map(str, found))
 
 
@@ -122,7 +123,7 @@ def _choose_one(
 def _name_problems(name: object, taken: Sequence[str]) -> Iterator[Problem]:
     path = key_path((SECTION, str(name)))
     if not isinstance(name, str) or not _ID.fullmatch(name):
-        yield Problem(path, "a kernel's name is made of a to z, 0 to 9 and _")
+        yield Problem(path, "a kernel's name is made of a to z, 0 to 9 and _, at most 60")
     elif name in taken:
         yield Problem(path, "is the name of another kernel; choose another")
 
@@ -132,7 +133,7 @@ def _architectures(
 ) -> tuple[tuple[str, ...], list[Problem]]:
     """Find out which architectures a file has code for; all that are known, if it is a source."""
     path, place = checkout / entry.file, key_path((*where, "file"))
-    if not path.is_file():
+    if not (entry.file.isprintable() and path.is_file()):
         return (), [
             Problem(
                 place,

@@ -1,6 +1,7 @@
 """One compiled kernel of the user's own: the keys of its entry in the configuration."""
 
 import math
+import re
 from typing import Annotated, Any, Literal, get_args
 
 import numpy as np
@@ -10,7 +11,7 @@ from pydantic_core import PydanticCustomError
 from pipeline.compiled.launch import MAX_GRID
 from pipeline.compiled.space import LARGEST_ARRAY
 from pipeline.config.own_entry import Positive, Threads
-from pipeline.config.section import Number, Section, Whole, as_number, each_once, setting
+from pipeline.config.section import Label, Number, Section, Whole, as_number, each_once, setting
 from pipeline.counting.own_cuda import FILLS, dtype
 
 CudaArchitecture = Literal["sm_75", "sm_80", "sm_86", "sm_89", "sm_90", "sm_100", "sm_120"]
@@ -21,6 +22,9 @@ Type = Literal[
     "float32", "float64", "float16", "bfloat16", "int8", "int16", "int32", "int64", "uint8",
     "uint16", "uint32", "uint64",
 ]  # fmt: skip
+
+
+_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,59}")
 
 
 def _blocks(grid: tuple[int, ...]) -> tuple[int, ...]:
@@ -34,6 +38,14 @@ def _blocks(grid: tuple[int, ...]) -> tuple[int, ...]:
                 {"blocks": blocks, "axis": axis, "most": most},
             )
     return grid
+
+
+def _as_name(name: str) -> str:
+    if not _NAME.fullmatch(name):
+        raise PydanticCustomError(
+            "name", "a name is made of letters a to z, digits and _, at most 60, no digit first"
+        )
+    return name
 
 
 def _as_numbers(value: object) -> tuple[int | float, ...]:
@@ -170,8 +182,9 @@ class CudaEntry(Section):
         "whole number from 0 on; with what the kernel declares, as much as a block may have",
         default=0,
     )
-    arguments: dict[str, CudaArgumentEntry] = setting(
-        "Arguments in the order of the kernel's parameters.",
+    arguments: dict[Annotated[str, AfterValidator(_as_name)], CudaArgumentEntry] = setting(
+        "Arguments in the order of the kernel's parameters. A name is one that a function's "
+        "parameter may have.",
         "name: keys",
         "the keys below",
         default_factory=dict,
@@ -196,4 +209,6 @@ class CudaEntry(Section):
         "refuse or report",
         default="refuse",
     )
-    label: str = setting("Name that readers see.", "text", "any text", default="")
+    label: Label = setting(
+        "Name that readers see.", "text", "one line of at most 60 characters", default=""
+    )

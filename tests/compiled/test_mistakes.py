@@ -87,6 +87,12 @@ def test_execute__shared_memory_ends_where_the_block_has_no_more(name):
         execute(launch)
 
 
+def test_decode__lines_of_a_source_file_that_is_not_listed_are_noticed():
+    listing = read_listing(twin_listing("k03_smem", "sm_80"))
+    with pytest.raises(MachineCodeError, match="lines name source files that its head does not"):
+        decode(replace(listing, files=()))
+
+
 @pytest.mark.parametrize("kept", [slice(0, 0), slice(0, 60), slice(1, None)])
 def test_decode__missing_lines_are_noticed(kept):
     listing = read_listing(twin_listing("k03_smem", "sm_80"))
@@ -103,6 +109,19 @@ def test_execute__unknown_kind_of_branch_is_refused():
     wrong = program(change=lambda text: text.replace("BRA `", "BRA.XYZ `"))
     with pytest.raises(MachineCodeError, match="modifier XYZ of BRA is not modelled"):
         product(wrong)
+
+
+@pytest.mark.parametrize(
+    ("wrong", "said"),
+    [
+        ("LDS R19, [R4+03170]", r"LDS R19, .*: its operands cannot be read"),
+        ("IADD3 R1", r"IADD3 R1: an instruction with these operands is not modelled"),
+        ("ISETP.GE.AND P0, PT, R0", r"ISETP.GE.AND P0, PT, R0: an instruction with these operands"),
+    ],
+)
+def test_execute__instruction_with_wrong_operands_is_named_with_its_place(wrong, said):
+    with pytest.raises(MachineCodeError, match=r"0x\w+, k03_smem.cu:\d+: " + said):
+        product(program(change=lambda text: text.replace("MOV R19, 0x4", wrong)))
 
 
 @pytest.mark.parametrize(
