@@ -213,6 +213,8 @@ def _quantity(value: float, unit: str) -> str:
     """
     if unit == "byte" and units.to_mebibytes(value) >= 1:
         return f"{units.to_mebibytes(value):,.6g} MiB"
+    if unit == "byte" and units.to_kibibytes(value) < 1:
+        return f"{value:,.6g} B"
     convert, shown = _UNITS.get(unit, (float, unit))
     return f"{convert(value):,.6g} {shown}".strip()
 

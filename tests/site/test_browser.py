@@ -1,14 +1,13 @@
 """The site in a browser: as a reader sees it, on a wide screen and on a phone."""
 
-import shutil
-from contextlib import contextmanager
 from xml.etree import ElementTree
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
-from playwright.sync_api import expect, sync_playwright
+from playwright.sync_api import expect
 
 from pipeline.render.column import MISSING
+from tests.site.reading import PHONE, WIDE, fits, reading
 from tests.site.small import EMOJI, HOSTILE, ROWS
 
 PAGES = [
@@ -16,44 +15,7 @@ PAGES = [
     for folder in ("", "zh/")
     for name in ("index", "lecture10", "lecture11", "gpus", "claims")
 ]
-WIDE, PHONE = (1280, 900), (390, 844)
-BROWSERS = ("chromium", "chromium-browser", "google-chrome")
 GRAVE = ("serious", "critical")
-
-
-@pytest.fixture(scope="module")
-def browser():
-    path = next(filter(None, map(shutil.which, BROWSERS)), None)
-    if path is None:
-        pytest.skip("no browser is found: apt install chromium")
-    with sync_playwright() as started:
-        # Chromium refuses its sandbox to root; what is opened here is our own.
-        browser = started.chromium.launch(executable_path=path, args=["--no-sandbox"])
-        yield browser
-        browser.close()
-
-
-@contextmanager
-def reading(browser, folder, size=WIDE, **settings):
-    """Open pages of the site; at the end, nothing may have gone wrong unseen."""
-    width, height = size
-    context = browser.new_context(viewport={"width": width, "height": height}, **settings)
-    page = context.new_page()
-    complaints = []
-    page.on("console", lambda message: complaints.append(message.text))
-    page.on("pageerror", lambda error: complaints.append(str(error)))
-    page.on("dialog", lambda dialog: complaints.append(dialog.message))
-    root = folder.as_uri()
-    page.on("request", lambda asked: leaves(asked.url, root) and complaints.append(asked.url))
-    try:
-        yield page, lambda name: page.goto(f"{root}/{name}")
-        assert complaints == []
-    finally:
-        context.close()
-
-
-def leaves(address, root):
-    return not address.startswith((root, "data:", "blob:"))
 
 
 @pytest.mark.parametrize("size", [WIDE, PHONE], ids=["wide", "phone"])
@@ -61,8 +23,7 @@ def test_pages__fit_and_complain_of_nothing(browser, folder, size):
     with reading(browser, folder, size) as (page, to):
         for name in PAGES:
             to(name)
-            width = page.evaluate("document.documentElement.scrollWidth")
-            assert width <= size[0], name
+            assert fits(page), name
             assert page.locator("h1").is_visible()
 
 

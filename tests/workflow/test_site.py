@@ -3,6 +3,7 @@
 import pytest
 
 from tests.site.checks import MOST_BYTES, broken_links, parsed
+from tests.site.reading import PHONE, WIDE, fits, reading
 
 pytestmark = pytest.mark.workflow
 
@@ -31,3 +32,13 @@ def test_site__shows_every_artifact_and_claim(built, pages):
             assert f'<section class="artifact" id="{words.stem}"' in shown
     claims = built.text("results/claims.csv").splitlines()[1:]
     assert pages["claims.html"].decode().count('class="bounds"') == len(claims)
+
+
+@pytest.mark.parametrize("size", [WIDE, PHONE], ids=["wide", "phone"])
+def test_site__reads_in_a_browser(browser, built, pages, size):
+    with reading(browser, built.folder / "results/site", size) as (page, to):
+        for name in sorted(name for name in pages if name.endswith(".html")):
+            to(name)
+            assert fits(page), name
+        to("lecture10.html")
+        assert page.locator(".explorer table.heat").is_visible()

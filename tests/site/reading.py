@@ -1,0 +1,33 @@
+"""Reading pages in a browser, and noticing what goes wrong there."""
+
+from contextlib import contextmanager
+
+WIDE, PHONE = (1280, 900), (390, 844)
+
+
+@contextmanager
+def reading(browser, folder, size=WIDE, **settings):
+    """Open pages of the site; at the end, nothing may have gone wrong unseen."""
+    width, height = size
+    context = browser.new_context(viewport={"width": width, "height": height}, **settings)
+    page = context.new_page()
+    complaints = []
+    page.on("console", lambda message: complaints.append(message.text))
+    page.on("pageerror", lambda error: complaints.append(str(error)))
+    page.on("dialog", lambda dialog: complaints.append(dialog.message))
+    root = folder.as_uri()
+    page.on("request", lambda asked: leaves(asked.url, root) and complaints.append(asked.url))
+    try:
+        yield page, lambda name: page.goto(f"{root}/{name}")
+        assert complaints == []
+    finally:
+        context.close()
+
+
+def leaves(address, root):
+    return not address.startswith((root, "data:", "blob:"))
+
+
+def fits(page):
+    """Whether nothing of the page lies beyond its sides."""
+    return page.evaluate("document.documentElement.scrollWidth <= window.innerWidth")
