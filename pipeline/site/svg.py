@@ -135,7 +135,7 @@ class _Picture:
     def _placed(self, target: str, attributes: dict[str, str]) -> dict[str, str]:
         """Use a shape at a place, in the shortest way."""
         # What the shape says itself, the place of its use cannot change.
-        shape = _attributes(self._defined[target])
+        shape = _said(self._defined[target])
         kept = {k: v for k, v in attributes.items() if k in _OF_THE_PLACE or k not in shape}
         moved = re.fullmatch(r"translate\((\S+) (\S+)\)", kept.get("transform", ""))
         if moved and "x" not in kept:
@@ -202,13 +202,18 @@ def _local(element: Element) -> str:
 
 
 def _attributes(element: Element) -> dict[str, str]:
-    """Give attributes but the id, a style taken apart, numbers short."""
+    """Give attributes but the id, numbers short."""
+    return {k: _short(k, v) for k, v in _said(element).items() if _NEEDLESS.get(k) != v}
+
+
+def _said(element: Element) -> dict[str, str]:
+    """Give attributes but the id, a style taken apart."""
     attributes = {k: v for k, v in element.attrib.items() if k not in ("id", "style")}
     for declaration in element.attrib.get("style", "").split(";"):
         key, _, value = declaration.partition(":")
         if value:
             attributes[key.strip()] = value.strip()
-    return {k: _short(k, v) for k, v in attributes.items() if _NEEDLESS.get(k) != v}
+    return attributes
 
 
 def _short(key: str, value: str) -> str:
