@@ -15,6 +15,8 @@ WHOLE = "must be a whole number"
 BLOCK = "    block: [32, 8]  #"
 NAMED = "a kernel's name is made of a to z, 0 to 9 and _"
 
+LINE = f"line {SOUND[: SOUND.index(SEED)].count(chr(10)) + 1}: "
+
 
 def seed(value):
     return (SEED, f"  seed: {value}  #")
@@ -30,33 +32,29 @@ ROWS = [
     ),
     row("UTF-16", SOUND.encode("utf-16"), "is not UTF-8 text", "save it as UTF-8"),
     row("200 MB", TOO_LARGE, "is 200.0 MB large; at most 1 MB", "is it the right file?"),
-    row("a null byte", (SEED, "  se\0ed: 0  #"), "line 61", "U+0000", "delete it"),
-    row("a tab", ("  seed:", "\tseed:"), "line 61: ", "cannot start any token"),
+    row("a null byte", (SEED, "  se\0ed: 0  #"), LINE, "U+0000", "delete it"),
+    row("a tab", ("  seed:", "\tseed:"), LINE, "cannot start any token"),
     row("two documents", SOUND + "---\na: 1\n", "another document"),
     row("an open bracket", (GPUS, "gpus: [\nkernels:\n  ["), "config.yaml: line "),
     row("nested deeply", DEEP, "line 1: more than 40 groups or lists inside one another"),
     row("billion laughs", LAUGHS + SOUND, ": stands for more than 100000 values"),
-    row(
-        "a list that holds itself", seed("&s [*s]"), "line 61: *s stands in a value that it repeats"
-    ),
+    row("a list that holds itself", seed("&s [*s]"), LINE + "*s stands in a value that it repeats"),
     row(
         "a group that holds itself",
         (HAZARDS, "hazards: &h\n  x: *h\n"),
         "*h stands in a value that it repeats",
     ),
-    row("an alias of nothing", seed("*gone"), "line 61: ", "gone"),
+    row("an alias of nothing", seed("*gone"), LINE, "gone"),
     row("a merge key", (HAZARDS, "hazards:\n  <<: {}\n"), "the key << is not taken; write"),
     row("a key twice", (HAZARDS, "hazards: {}\nhazards:\n"), "the key 'hazards' stands twice"),
-    row(
-        "a Python object", seed("!!python/object/apply:os.system [exit]"), "line 61: ", "only text"
-    ),
-    row("a set", seed("!!set {a}"), "line 61: ", "is not taken; only text, numbers"),
-    row("bytes", seed("!!binary aGVsbG8="), "line 61: ", "is not taken; only text, numbers"),
+    row("a Python object", seed("!!python/object/apply:os.system [exit]"), LINE, "only text"),
+    row("a set", seed("!!set {a}"), LINE, "is not taken; only text, numbers"),
+    row("bytes", seed("!!binary aGVsbG8="), LINE, "is not taken; only text, numbers"),
     # Numbers that are read as others
-    row("a date", seed("2024-01-01"), "line 61: is read as a date; put it in quotes"),
-    row("base 8", seed("0200"), "line 61: 0200 is read as a number of base 8; leave out"),
-    row("base 60", seed("1:30"), "line 61: 1:30 is read as a number of base 60; write it out"),
-    row("5000 digits", seed(MANY_DIGITS), "line 61: a number of 5000 characters; at most 4000"),
+    row("a date", seed("2024-01-01"), LINE + "is read as a date; put it in quotes"),
+    row("base 8", seed("0200"), LINE + "0200 is read as a number of base 8; leave out"),
+    row("base 60", seed("1:30"), LINE + "1:30 is read as a number of base 60; write it out"),
+    row("5000 digits", seed(MANY_DIGITS), LINE + "a number of 5000 characters; at most 4000"),
     # Values
     row("31 digits", seed("9" * 31), "counting.seed: given 999", "is far beyond any number"),
     row("1e-3 for a whole number", seed("1e-3"), f"counting.seed: given '1e-3'; {WHOLE}"),

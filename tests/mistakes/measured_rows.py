@@ -6,7 +6,8 @@ FILE = CHECKOUT / "data/measured/sgemm_ladder.csv"
 SOUND = FILE.read_text(encoding="utf-8")
 
 RATE = "1986.5"
-AT = "sgemm_ladder.csv, line 39, column gflops: "
+LINE = f"line {SOUND[: SOUND.index(RATE)].count(chr(10)) + 1}"
+AT = f"sgemm_ladder.csv, {LINE}, column gflops: "
 
 ROWS = [
     row("nothing in it", "", "the columns are missing; they must be gpu, kernel, n"),
@@ -14,9 +15,9 @@ ROWS = [
     row("not UTF-8", SOUND.replace("# Pub", "# P\u00fcb").encode("latin-1"), "UTF-8 text (line 1)"),
     row("UTF-16", SOUND.encode("utf-16"), "is not UTF-8 text"),
     row("200 MB", TOO_LARGE, "is 200.0 MB large"),
-    row("a null byte", (RATE, "\0"), "line 39: holds a null byte; save the table as text"),
-    row("an open quote", (RATE, '"1'), "sgemm_ladder.csv, line 39"),
-    row("a field of 200,000 digits", (RATE, "1" * 200_000), "line 39: cannot be taken apart"),
+    row("a null byte", (RATE, "\0"), f"{LINE}: holds a null byte; save the table as text"),
+    row("an open quote", (RATE, '"1'), f"sgemm_ladder.csv, {LINE}"),
+    row("a field of 200,000 digits", (RATE, "1" * 200_000), f"{LINE}: cannot be taken apart"),
     row("an unknown column", ("gflops,", "gflop,"), "the columns are ", "they must be gpu, kernel"),
     row("a column twice", ("gflops,", "gflops,gflops,"), "gflops, gflops, source"),
     row("semicolons", SOUND.replace(",", ";"), "the columns are gpu;kernel"),
@@ -26,7 +27,7 @@ ROWS = [
     row("infinity", (RATE, "inf"), f"{AT}'inf' is not allowed; input should be a finite number"),
     row("beyond float64", (RATE, "1e400"), f"{AT}'1e400' is not allowed"),
     row("negative", (RATE, "-1"), f"{AT}'-1' is not allowed; input should be greater than 0"),
-    row("a comma in a number", (RATE, "1,986.5"), "line 39: 16 values, but there are 15 columns"),
+    row("a comma in a number", (RATE, "1,986.5"), f"{LINE}: 16 values, but there are 15 columns"),
     row(
         "a path for a GPU",
         ("rtx_a6000,k01", "../x,k01"),

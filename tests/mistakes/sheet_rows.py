@@ -63,9 +63,7 @@ MODEL_ROWS = [
     row("nothing in it", "", "is empty"),
     row("seven heads of keys", ("kv_heads: {value: 8", "kv_heads: {value: 7"), "must divide heads"),
     row("an odd head", ("head_size: {value: 64", "head_size: {value: 63"), "must be even"),
-    row(
-        "base 60", (LAYERS, "layers: {value: 1:30,"), "line 3: 1:30 is read as a number of base 60"
-    ),
+    row("base 60", (LAYERS, "layers: {value: 1:30,"), "1:30 is read as a number of base 60"),
     row("half a layer", (LAYERS, "layers: {value: 16.5,"), "layers.value: is 16.5, not a whole"),
     row(
         "a thousand times too many",
