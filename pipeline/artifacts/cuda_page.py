@@ -20,8 +20,9 @@ _NOTES = (
     "Counts are exact: each instruction of the machine code, lane by lane. Times are those of the "
     "slowest resource, with nothing waiting for anything: latency, L2, the cost of a launch, and "
     "the pipes of FP64, FP16 and integers are left out.",
-    "Shared memory is watched for races of warps between barriers, reads of what nobody wrote and "
-    "copies that nobody waited for. Every barrier, also a named one, is taken to order all threads "
+    "Shared memory is watched for races of warps between barriers, reads of what nobody wrote, "
+    "which may be the compiler's where it widens loads, and copies that nobody waited for. Every "
+    "barrier, also a named one, is taken to order all threads "
     "of the block; lanes of one warp are taken to run in step. Races of blocks on global memory "
     "are not looked for.",
 )

@@ -204,7 +204,7 @@ class CudaEntry(Section):
         default=1e-4,
     )
     hazards: Literal["refuse", "report"] = setting(
-        "Whether a hazard fails the kernel, or is only shown.",
+        "Whether a hazard fails the kernel, or is only shown, as reads of what nobody wrote are.",
         "1",
         "refuse or report",
         default="refuse",

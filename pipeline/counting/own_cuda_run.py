@@ -27,6 +27,7 @@ from pipeline.counting.compiled_counts import COUNTED, instructions
 from pipeline.counting.own_cuda import Load, OwnCuda, drawn, without_contents
 from pipeline.counting.own_cuda_result import blamed, changed, expected, held_against
 from pipeline.errors import KernelError, PaperGpuError
+from pipeline.simt.hazards import DIVERGENT_BARRIER, RACES
 from pipeline.vocab.own_cuda import OWN_CUDA_COUNTS, OWN_CUDA_INSTRUCTIONS
 from pipeline.vocab.variable import annotate
 
@@ -39,6 +40,7 @@ MOST_BYTES = 2**30
 
 RUN, COUNT, NOT_AT_ALL = "run", "counted", "none"
 _SECTOR = 32
+_REFUSED = (*RACES, DIVERGENT_BARRIER)
 _NO_FACTS = Facts(0, 0, 0, 0, 0, 0, ())
 
 
@@ -199,13 +201,19 @@ class _Limit:
 
 
 def _hazards(findings: list[Finding]) -> list[str]:
-    if not findings:
+    """Say what the first hazard is that leaves a result open, and how many there are.
+
+    Reads of what nobody wrote are none: compilers widen loads over words that the source leaves
+    out, and use what they get of the others.
+    """
+    refused = [one for one in findings if one.first.kind in _REFUSED]
+    if not refused:
         return []
     kinds: dict[str, int] = {}
-    for one in findings:
+    for one in refused:
         kinds[one.first.kind] = kinds.get(one.first.kind, 0) + one.count
     told = ", ".join(f"{times} {kind}" for kind, times in kinds.items())
-    return [f"{findings[0].first} (in all: {told})"]
+    return [f"{refused[0].first} (in all: {told})"]
 
 
 def _counts(own: OwnCuda, outcome: Outcome, architecture: str) -> xr.Dataset:

@@ -9,7 +9,9 @@ import pytest
 from pipeline.compiled.decode import decode
 from pipeline.compiled.hazards import HazardWatch
 from pipeline.compiled.launch import execute, prepare
-from pipeline.listing_files import read_listing, twin_listing
+from pipeline.counting.compiled_counts import twin
+from pipeline.kernels.registry import KERNELS
+from pipeline.listing_files import read_listing, read_twin, twin_listing
 
 LISTINGS = Path(__file__).parent / "listings"
 ARCHITECTURES = ("sm_80", "sm_120")
@@ -109,3 +111,17 @@ def test_watch__copies_that_are_not_waited_for_race():
     for code, kinds in ((decode(listing), set()), (decode(replace(listing, lines=lines)), None)):
         found = {one.first.kind for one in watched(code, (1, 2), 128, *arrays, 256, 256, 256)}
         assert found == kinds if kinds is not None else "unfinished_copy" in found
+
+
+@pytest.mark.parametrize(
+    "kernel", ["k08_banks_padded", "k10_warptiled", "k11_double_buffered", "k13_tensor_core"]
+)
+def test_watch__kernels_of_the_ladder_have_no_races(kernel):
+    """The compiler loads padding of k08, which nobody writes, together with what is beside it."""
+    launched = twin(KERNELS[kernel])
+    kind = np.float16 if launched.element_bytes == 2 else np.float32
+    arrays = [np.zeros((256, 256), one) for one in (kind, kind, np.float32)]
+    grid = tuple(-(-256 // edge) for edge in launched.tile)
+    code = read_twin(kernel, "sm_86")
+    found = {one.first.kind for one in watched(code, grid, launched.block, *arrays, *[256] * 3)}
+    assert found == ({"uninitialised_read"} if kernel == "k08_banks_padded" else set())

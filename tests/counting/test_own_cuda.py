@@ -215,6 +215,13 @@ def test_run__hazards_are_failures_with_counts_or_only_shown():
     assert "2 hazards reported" in verdict([shown])
 
 
+def test_run__reads_of_what_nobody_wrote_are_shown_and_fail_nothing():
+    """The compiler does it by itself: k08 for sm_86 loads the padding with the elements beside."""
+    counts, rows = run(hazardous(3))
+    assert counts["failure"].item() == ""
+    assert rows["hazard_kind"].values.tolist() == ["uninitialised_read"]
+
+
 def test_run__missing_tool_is_a_failure_like_others():
     def nowhere():
         raise ToolError("nvcc is not installed; get it")
