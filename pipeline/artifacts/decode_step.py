@@ -27,7 +27,7 @@ _PARTS = {
     "ramp": (message("ramp-up"), style.SKY, ""),
     "small": (message("small kernels"), style.PALE, ".."),
     "tail": (message("last waves"), style.GREEN, "\\\\"),
-    "stall": (message("stalls"), style.RED, ""),
+    "stall": (message("stalls"), style.RED, "xxx"),
 }
 PARTS = tuple(_PARTS)
 

@@ -45,6 +45,7 @@ def predicted(
             rows[x],
             rows[y],
             color=style.resource_colour(bound),
+            marker=style.resource_marker(bound),
             label=say("predicted: {resource}").format(resource=say(style.resource_name(bound))),
             zorder=3,
         )

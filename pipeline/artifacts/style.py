@@ -52,24 +52,48 @@ STYLE: dict[str, Any] = {
 LEGEND_CHARACTERS = 120
 ENTRY_CHARACTERS = 6
 
+# Name, colour, and a mark for those who see no colours; the diamond is that of published rates.
 _RESOURCES = {
-    "fma": (message("FP32"), BLUE),
-    "tensor": (message("tensor"), PURPLE),
-    "issue": (message("issue"), SKY),
-    "l1": (message("L1"), ORANGE),
-    "smem": (message("shared"), RED),
-    "dram": (message("DRAM"), GREEN),
+    "fma": (message("FP32"), BLUE, "o"),
+    "tensor": (message("tensor"), PURPLE, "P"),
+    "issue": (message("issue"), SKY, "s"),
+    "l1": (message("L1"), ORANGE, "^"),
+    "smem": (message("shared"), RED, "v"),
+    "dram": (message("DRAM"), GREEN, "X"),
 }
+# Of GPUs that stand beside each other in figures; others take what is left.
+_GPUS = {
+    "rtx_a6000": BLUE,
+    "a100_sxm_40gb": RED,
+    "h100_sxm": GREEN,
+    "rtx_4090": ORANGE,
+    "b200": SKY,
+}
+# Of lines, and of areas that lie side by side.
+Dash = str | tuple[int, tuple[int, ...]]
+DASHES: tuple[Dash, ...] = ("-", "--", "-.", (0, (3, 1, 1, 1, 1, 1)), (0, (5, 1)), (0, (1, 1)))
+HATCHES = ("", "//", "xx", "..", "--", "\\\\", "++")
 
 
 def resource_name(resource: str) -> str:
     """Short name of a resource, to be said to readers; its id where there is none."""
-    return _RESOURCES.get(resource, (resource, ""))[0]
+    return _RESOURCES[resource][0] if resource in _RESOURCES else resource
 
 
 def resource_colour(resource: str) -> str:
     """Colour of a resource, the same in every figure."""
-    return _RESOURCES.get(resource, ("", PURPLE))[1]
+    return _RESOURCES[resource][1] if resource in _RESOURCES else PURPLE
+
+
+def resource_marker(resource: str) -> str:
+    """Mark of a resource, the same in every figure."""
+    return _RESOURCES[resource][2] if resource in _RESOURCES else "o"
+
+
+def gpu_colour(gpu: str, rank: int) -> str:
+    """Colour of a GPU, the same in every figure; ``rank`` chooses that of one without its own."""
+    others = [colour for colour in SEVEN if colour not in _GPUS.values()]
+    return _GPUS.get(gpu, others[rank % len(others)])
 
 
 def spread(positions: Sequence[float], gap: float) -> list[float]:

@@ -1,13 +1,17 @@
 import re
 from functools import cache
 from importlib import import_module
+from itertools import combinations
 
 import matplotlib.style
 import numpy as np
 import pandas as pd
 import pytest
 from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.collections import PathCollection
+from matplotlib.container import BarContainer
 from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
 from matplotlib.text import Text
 
 from pipeline.artifacts import make
@@ -18,6 +22,7 @@ from pipeline.words import english, speaker
 from tests.artifacts import fixtures, fixtures_decode
 from tests.artifacts.golden import GOLDEN, compare
 from tests.artifacts.stores import STORES
+from tests.artifacts.test_style import GREY_STEP, lab, linear
 
 # Settings of each lecture.
 PARAMETERS = {10: fixtures.PARAMETERS, 11: fixtures_decode.LECTURE11}
@@ -59,6 +64,13 @@ def drawing(key, language="en", **parameters):
     draw(call(key, "drawn", say=say, **parameters), figure)
     figure.draw_without_rendering()
     return figure
+
+
+@cache
+def finished(key, language="en"):
+    """A figure as it is, drawn once for all tests that only look at it."""
+    with style(language):
+        return drawing(key, language)
 
 
 def style(language="en"):
@@ -133,8 +145,7 @@ def test_tables__keep_the_order_of_the_ladder(key):
 
 @pytest.mark.parametrize("key", FIGURES)
 def test_figure__every_axis_label_ends_with_a_unit(key):
-    with style():
-        figure = drawing(key)
+    figure = finished(key)
     panels = figure.findobj(matplotlib.axes.Axes)
     axes = [axis for panel in panels for axis in (panel.xaxis, panel.yaxis)]
     labels = [axis.get_label_text() for axis in axes if axis.get_label_text()]
@@ -145,8 +156,7 @@ def test_figure__every_axis_label_ends_with_a_unit(key):
 
 @pytest.mark.parametrize("key", FIGURES)
 def test_figure__numbers_along_an_axis_have_a_label(key):
-    with style():
-        figure = drawing(key)
+    figure = finished(key)
     for panel in figure.findobj(matplotlib.axes.Axes):
         for axis, sides in ((panel.xaxis, ("labelbottom",)), (panel.yaxis, ("labelleft",))):
             shown = any(axis.get_tick_params()[side] for side in sides)
@@ -159,17 +169,46 @@ def test_figure__numbers_along_an_axis_have_a_label(key):
 
 @pytest.mark.parametrize("key", FIGURES)
 def test_figure__at_most_seven_lines_in_a_panel(key):
-    with style():
-        figure = drawing(key)
+    figure = finished(key)
     for axes in figure.findobj(matplotlib.axes.Axes):
         assert len(axes.lines) <= MOST_LINES
+
+
+def look(handle):
+    """What of a mark, line or area in a legend is not its colour."""
+    if isinstance(handle, PathCollection):
+        shape = handle.get_paths()[0].vertices.round(3).tolist()
+        return "mark", str(shape), len(handle.get_facecolor())
+    if isinstance(handle, Line2D):
+        return "line", str(handle.get_marker()), str(handle._dash_pattern)
+    patch = handle[0] if isinstance(handle, BarContainer) else handle
+    return "area", str(patch.get_hatch())
+
+
+def grey_step(one, two):
+    """Difference of lightness of two areas; marks and lines are too thin to have one."""
+    if look(one)[0] != "area":
+        return 0
+    faces = [(handle[0] if isinstance(handle, BarContainer) else handle).get_facecolor()
+             for handle in (one, two)]  # fmt: skip
+    return abs(lab(linear(faces[0]))[0] - lab(linear(faces[1]))[0])
+
+
+@pytest.mark.parametrize("key", FIGURES)
+def test_figure__no_two_entries_of_a_legend_differ_by_colour_alone(key):
+    for axes in finished(key).findobj(matplotlib.axes.Axes):
+        handles, labels = axes.get_legend_handles_labels()
+        named = dict(zip(labels, handles, strict=True))
+        for one, two in combinations(named, 2):
+            alike = look(named[one]) == look(named[two])
+            assert not alike or grey_step(named[one], named[two]) >= GREY_STEP, (one, two)
 
 
 @pytest.mark.parametrize("language", ["en", "zh"])
 @pytest.mark.parametrize("key", FIGURES)
 def test_figure__all_text_is_inside_and_large_enough(key, language):
+    figure = finished(key, language)
     with style(language):
-        figure = drawing(key, language)
         renderer = FigureCanvasAgg(figure).get_renderer()
         texts = [t for t in figure.findobj(Text) if t.get_visible() and t.get_text()]
         for text in texts:

@@ -2,7 +2,7 @@
 
 from collections import defaultdict
 from collections.abc import Sequence
-from itertools import product
+from itertools import cycle
 
 import numpy as np
 import pandas as pd
@@ -159,8 +159,8 @@ def draw(frame: pd.DataFrame, figure: Figure, say: Say) -> None:
     panels = style.panels(
         figure, len(blocks), columns=columns, height=2.6, sharex=True, sharey=True
     )
-    # More than seven groups come back to the first colour, with another dash.
-    looks = list(product(("-", "--", ":"), style.SEVEN))
+    # More groups than colours come back to the first one, with another dash.
+    looks = list(zip(cycle(style.DASHES), style.SEVEN * len(style.DASHES), strict=False))
     for axes, block in zip(panels, blocks, strict=True):
         panel = frame[frame["threads_per_block"] == block]
         for rank, (_, group) in enumerate(panel.groupby("gpus", sort=False)):
@@ -175,7 +175,7 @@ def draw(frame: pd.DataFrame, figure: Figure, say: Say) -> None:
     style.legend_above(figure, panels)
 
 
-def _draw_group(axes: Axes, group: pd.DataFrame, dash: str, colour: str) -> None:
+def _draw_group(axes: Axes, group: pd.DataFrame, dash: style.Dash, colour: str) -> None:
     """Draw the curve of GPUs with the same limits, and the kernels on them."""
     curve, marks = group[group["kernel"].isna()], group[group["kernel"].notna()]
     axes.plot(

@@ -52,6 +52,13 @@ COLOURS = {
     "lds_wavefronts": style.resource_colour("smem"),
     "sts_wavefronts": style.PURPLE,
 }
+MARKERS = {
+    "warp_instr": style.resource_marker("issue"),
+    "gld_lines": style.resource_marker("l1"),
+    "gst_lines": "D",
+    "lds_wavefronts": style.resource_marker("smem"),
+    "sts_wavefronts": "P",
+}
 ROUNDING = 1e-12
 # Sizes closer together than this would write over each other below the axis.
 TICK_RATIO = 1.9
@@ -153,7 +160,7 @@ def draw(frame: pd.DataFrame, figure: Figure, say: Say) -> None:
             axes.loglog(
                 line["n"],
                 line["per_fma"],
-                marker="o",
+                marker=MARKERS[str(counter)],
                 color=COLOURS[str(counter)],
                 label=say(NAMES[str(counter)]),
             )

@@ -203,9 +203,11 @@ def _draw_traffic(axes: Axes, traffic: pd.DataFrame, say: Say) -> None:
     """Draw a curve per GPU over the bands, and a level line for Hilbert's curve."""
     groups = traffic.groupby("gpu_name", sort=False)
     for rank, (name, one) in enumerate(groups):
-        colour = style.SEVEN[rank % len(style.SEVEN)]
+        colour = style.gpu_colour(str(one["gpu"].iloc[0]), rank)
+        dash = style.DASHES[rank % len(style.DASHES)]
         bands, curve = one[one["group"] > 0], one[one["group"] == 0]
-        axes.plot(bands["group"], units.to_giga(bands["dram_bytes"]), color=colour, label=name)
+        traffic_of = units.to_giga(bands["dram_bytes"])
+        axes.plot(bands["group"], traffic_of, color=colour, linestyle=dash, label=name)
         level = units.to_giga(curve["dram_bytes"].iloc[0])
         axes.axhline(level, color=colour, linestyle=":", linewidth=1)
     axes.plot([], [], color=style.GREY, linestyle=":", linewidth=1, label=say("Hilbert's curve"))

@@ -251,7 +251,7 @@ def _draw_shares(axes: Axes, shares: pd.DataFrame, say: Say) -> None:
     running = shares[shares["rule"] == NO_RULE].set_index("kernel")["share"]
     names = [f"{tag(kernel)}\n{running[kernel]:.1%}" for kernel in kernels]
     left = np.zeros(len(kernels))
-    for rule, (label, colour) in _RULE_LOOKS.items():
+    for rank, (rule, (label, colour)) in enumerate(_RULE_LOOKS.items()):
         widths = shares[shares["rule"] == rule].set_index("kernel")["share"].reindex(kernels)
         if widths.sum() > 0:
             axes.barh(
@@ -259,6 +259,7 @@ def _draw_shares(axes: Axes, shares: pd.DataFrame, say: Say) -> None:
                 widths,
                 left=left,
                 color=colour,
+                hatch=style.HATCHES[rank % len(style.HATCHES)],
                 edgecolor="white",
                 linewidth=0.5,
                 label=say(label),

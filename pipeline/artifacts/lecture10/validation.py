@@ -256,6 +256,7 @@ def _draw_rates(part: SubFigure, frame: pd.DataFrame, names: list[str], say: Say
                     rows["measured_gflops"],
                     rows["predicted_gflops"],
                     color=style.resource_colour(resource.id),
+                    marker=style.resource_marker(resource.id),
                     label=say("bound by {resource}").format(
                         resource=say(style.resource_name(resource.id))
                     ),
@@ -289,7 +290,7 @@ def _draw_ratios(part: SubFigure, frame: pd.DataFrame, names: list[str], say: Sa
             ],
             rows["ratio"],
             s=26,
-            color=style.SEVEN[number % len(style.SEVEN)],
+            color=style.gpu_colour(str(rows["gpu"].iloc[0]), number),
             marker=MARKERS[number % len(MARKERS)],
             label=name_,
             zorder=3,

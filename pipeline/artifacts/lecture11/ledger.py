@@ -44,7 +44,6 @@ COLUMNS = (
 
 # Of the bars of one model; a share narrower than this has no room for its number.
 COLOURS = (*style.SEVEN, style.YELLOW, style.GREY, style.PALE)
-HATCHES = ("", "//", "", "..", "", "\\\\", "")
 SHOWN_SHARE = 0.06
 
 
@@ -113,7 +112,7 @@ def _look(operations: list[str], name: str) -> dict[str, Any]:
     rank = operations.index(name)
     return {
         "color": COLOURS[rank % len(COLOURS)],
-        "hatch": HATCHES[rank % len(HATCHES)],
+        "hatch": style.HATCHES[rank % len(style.HATCHES)],
         "edgecolor": "white",
     }
 

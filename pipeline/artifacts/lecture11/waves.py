@@ -98,12 +98,12 @@ def drawn(waves: xr.Dataset, say: Say) -> pd.DataFrame:
     marks = table(waves, say)
     gpus = marks.drop_duplicates("gpu_name")
     most = marks["blocks"].max()
-    curves = [_curve(row["gpu_name"], row["n_sm"], most) for _, row in gpus.iterrows()]
-    columns = ["gpu_name", "n_sm", "blocks", "sm_utilisation", "case_name"]
+    curves = [_curve(row["gpu"], row["gpu_name"], row["n_sm"], most) for _, row in gpus.iterrows()]
+    columns = ["gpu", "gpu_name", "n_sm", "blocks", "sm_utilisation", "case_name"]
     return pd.concat([*curves, marks], ignore_index=True)[columns]
 
 
-def _curve(gpu_name: str, n_sm: int, most: int) -> pd.DataFrame:
+def _curve(gpu: str, gpu_name: str, n_sm: int, most: int) -> pd.DataFrame:
     """Give points of the sawtooth of a GPU, up to the end of the wave of ``most`` blocks."""
     inside = np.linspace(1, n_sm, TOOTH_POINTS).round().astype(int)
     first = np.geomspace(max(1, n_sm // SHOWN_BELOW), n_sm, 2 * TOOTH_POINTS).round().astype(int)
@@ -111,6 +111,7 @@ def _curve(gpu_name: str, n_sm: int, most: int) -> pd.DataFrame:
     blocks = xr.DataArray(np.unique(np.append(first, teeth)), dims="blocks")
     return pd.DataFrame(
         {
+            "gpu": gpu,
             "gpu_name": gpu_name,
             "n_sm": n_sm,
             "blocks": blocks,
@@ -125,7 +126,7 @@ def draw(frame: pd.DataFrame, figure: Figure, say: Say) -> None:
     axes = figure.subplots()
     for rank, (name, rows) in enumerate(frame.groupby("gpu_name", sort=False)):
         curve, marks = rows[rows["case_name"].isna()], rows[rows["case_name"].notna()]
-        colour = style.SEVEN[rank % len(style.SEVEN)]
+        colour = style.gpu_colour(str(rows["gpu"].iloc[0]), rank)
         axes.plot(
             curve["blocks"],
             curve["sm_utilisation"],
