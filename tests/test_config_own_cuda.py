@@ -8,13 +8,14 @@ from pathlib import Path
 import pytest
 import yaml
 
+from pipeline.compiled import toolchain
 from pipeline.config import artifact_plan, parameters
 from pipeline.config.load import load
 from pipeline.config.own_cuda import function_files, own_cuda, sources
 from pipeline.config.own_cuda_entry import ARCHITECTURES, CudaArgumentEntry, CudaEntry
 from pipeline.config.readme import readme
 from pipeline.counting.own_cuda import CudaArgument, read_own
-from pipeline.errors import ConfigError
+from pipeline.errors import ConfigError, ToolError
 from pipeline.kernels.registry import KERNELS
 from pipeline.listing_files import compiled
 
@@ -79,6 +80,32 @@ def test_entry__of_a_listing_takes_the_architecture_that_it_is_for(folder):
     chosen = config(folder, {"mine": entry(file="one.sass")}).own_cuda
     assert chosen["mine"].architectures == ("sm_80",)
     assert parameters.tool_versions(chosen["mine"]) == {}
+
+
+def test_entry__of_a_cubin_takes_what_it_holds_without_any_tool(folder, monkeypatch):
+    monkeypatch.setattr(toolchain, "find", lambda tool: None)
+    cubin = str(CHECKOUT / "tests/compiled/binaries/scale_sm_90.cubin")
+    (chosen,) = config(folder, {"mine": entry(file=cubin)}).own_cuda.values()
+    assert chosen.architectures == ("sm_90",)
+    assert parameters.tool_versions(chosen) == {"nvdisasm": ""}
+
+
+def test_compiled__missing_tools_are_named_with_how_to_get_them(monkeypatch):
+    monkeypatch.setattr(toolchain, "find", lambda tool: None)
+    cubin = CHECKOUT / "tests/compiled/binaries/scale_sm_90.cubin"
+    with pytest.raises(ToolError, match="nvdisasm is not installed; pip install 'paper-gpu"):
+        compiled(cubin, "sm_90", "scale")
+    with pytest.raises(ToolError, match="nvcc is not installed; pip install 'paper-gpu"):
+        compiled(CHECKOUT / "examples/transpose.cu", "sm_90", "naive")
+
+
+@pytest.mark.skipif(toolchain.find("nvdisasm") is None, reason="nvdisasm is not installed")
+def test_compiled__kernel_of_a_cubin_is_found_by_its_name_in_the_source(tmp_path):
+    cubin = CHECKOUT / "tests/compiled/binaries/scale_sm_90.cubin"
+    assert compiled(cubin, "sm_90", "scale").kernel == "_Z5scalePffi"
+    (tmp_path / "cut.cubin").write_bytes(cubin.read_bytes()[:3000])
+    with pytest.raises(ToolError, match=r"cut\.cubin: nvdisasm"):
+        compiled(tmp_path / "cut.cubin", "sm_90", "scale")
 
 
 def test_entry__left_out_or_none_at_all(folder):
