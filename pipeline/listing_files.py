@@ -4,7 +4,9 @@
 nothing needs a compiler. ``make sass`` writes them anew after a change of a source.
 """
 
+import csv
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 
 from pipeline import kernels
@@ -33,6 +35,46 @@ def twin_listing(kernel: str, architecture: str, folder: Path = TWINS) -> Path:
     return folder / f"{kernel}_{architecture}.sass"
 
 
+def tiled_listing(
+    kernel: str, architecture: str, tiles: Mapping[str, int], folder: Path = TWINS
+) -> Path:
+    """Return the file that holds the listing of a kernel with other tiles.
+
+    >>> tiled_listing("k09_autotuned", "sm_80", {"bm": 64, "tm": 4}).name
+    'k09_autotuned_sm_80_bm64_tm4.sass'
+    """
+    named = "_".join(f"{name}{size}" for name, size in tiles.items())
+    return folder / "tiles" / f"{kernel}_{architecture}_{named}.sass"
+
+
+@dataclass(frozen=True)
+class Tiling:
+    """A kernel with other tiles than its own, for one architecture."""
+
+    kernel: str
+    architecture: str
+    tiles: Mapping[str, int]
+
+    @property
+    def defines(self) -> dict[str, int | str]:
+        """Macros of the CUDA source that set the tiles."""
+        return {name.upper(): size for name, size in self.tiles.items()}
+
+
+def tilings(folder: Path = TWINS) -> list[Tiling]:
+    """Read which kernels with other tiles have a listing (``tiles.csv``)."""
+    with (folder / "tiles.csv").open(encoding="utf-8", newline="") as file:
+        rows = list(csv.DictReader(line for line in file if not line.startswith("#")))
+    return [
+        Tiling(
+            row["kernel"],
+            row["arch"],
+            {name: int(size) for name, size in list(row.items())[2:] if size},
+        )
+        for row in rows
+    ]
+
+
 def read_listing(path: Path) -> Listing:
     """Read a listing.
 
@@ -58,9 +100,8 @@ def read_programs(paths: Iterable[str]) -> list[Program]:
     return [decode(read_listing(Path(path))) for path in paths]
 
 
-def outdated(folder: Path, kernel: str, architecture: str) -> str:
+def outdated(path: Path, kernel: str) -> str:
     """Say why a listing is not that of the present source; nothing if it is."""
-    path = twin_listing(kernel, architecture, folder)
     if not path.exists():
         return f"{path} is missing"
     source = twin_source(kernel)

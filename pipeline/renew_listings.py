@@ -9,7 +9,14 @@ from pathlib import Path
 from pipeline.compiled import listing, toolchain
 from pipeline.errors import PaperGpuError
 from pipeline.kernels.registry import KERNELS
-from pipeline.listing_files import ARCHITECTURES, TWINS, twin_listing, twin_source
+from pipeline.listing_files import (
+    ARCHITECTURES,
+    TWINS,
+    tiled_listing,
+    tilings,
+    twin_listing,
+    twin_source,
+)
 
 
 def architectures_of(kernel: str) -> list[str]:
@@ -27,6 +34,12 @@ def renew(folder: Path) -> None:
             made = toolchain.from_source(twin_source(kernel), architecture)[kernel]
             text = listing.write(made)
             twin_listing(kernel, architecture, folder).write_text(text, encoding="utf-8")
+    for one in tilings(folder):
+        source = twin_source(one.kernel)
+        made = toolchain.from_source(source, one.architecture, one.defines)[one.kernel]
+        path = tiled_listing(one.kernel, one.architecture, one.tiles, folder)
+        path.parent.mkdir(exist_ok=True)
+        path.write_text(listing.write(made), encoding="utf-8")
 
 
 def main() -> int:

@@ -116,6 +116,8 @@ class Machine:
     on_barrier
         Called when blocks have passed a barrier, with the lanes that go on by position, and how
         many barriers each block passed.
+    on_passed
+        Called with the first position, the one behind the last, and the group that ran them.
     """
 
     def __init__(
@@ -140,6 +142,7 @@ class Machine:
         self.clock = 0
         self.on_jump_back: Callable[[int, Group], None] | None = None
         self.on_barrier: OnBarrier | None = None
+        self.on_passed: Callable[[int, int, Group], None] | None = None
         self.alive: Mask = geometry.exists.copy()
         self.convergence = Convergence(geometry)
         self.barriers = BlockBarriers(geometry)
@@ -279,6 +282,8 @@ class Machine:
         self.tally.passed(start, position, group.block_warps, group.block_lanes)
         self.clock += position - start
         group.position = position
+        if self.on_passed is not None:
+            self.on_passed(start, position, group)
 
     def _move(self, slot: Slot, group: Group, start: int, position: int) -> bool:
         """Do an instruction that moves the group; say whether it is still the group's turn."""

@@ -16,6 +16,12 @@ LARGEST_ARRAY = _WINDOW - (1 << 29)
 """Size of an array (B)."""
 
 
+def array_of(address: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return the numbers of the arrays in which addresses lie, in the order of their placing."""
+    number: NDArray[np.int64] = (address - _FIRST) // _WINDOW
+    return number
+
+
 @dataclass(frozen=True)
 class Allocation:
     """One global array: its name, first address, size (B) and place in the buffer."""

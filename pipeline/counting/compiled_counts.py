@@ -54,9 +54,9 @@ class Twin:
         return all(n % step == 0 for step in self.multiple)
 
 
-def twin(kernel: Kernel) -> Twin:
-    """Return how the twin of a kernel is launched."""
-    launch = kernel.launch(kernel.options())
+def twin(kernel: Kernel, options: Any = None) -> Twin:
+    """Return how the twin of a kernel is launched, with its own options if none are given."""
+    launch = kernel.launch(kernel.options() if options is None else options)
     return Twin(
         kernel.id, kernel.number, kernel.label, launch.block, launch.tile, launch.multiple,
         launch.registers, np.dtype(kernel.element).itemsize,

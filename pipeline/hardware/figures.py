@@ -7,6 +7,7 @@ from pydantic import model_validator
 from pipeline.sheets.figures import (
     Bandwidth,
     Count,
+    Cycles,
     Duration,
     Flops,
     Frequency,
@@ -14,8 +15,58 @@ from pipeline.sheets.figures import (
     PerClock,
     Record,
     Reserve,
+    Share,
     Size,
+    Sizes,
 )
+
+
+class SmReplayEntry(Record):
+    """How an SM works, for the replay cycle by cycle; see ``pipeline/timing/sm``."""
+
+    fma_pipes: Count
+    fma_interval: Cycles
+    alu_interval: Cycles
+    uniform_interval: Cycles
+    special_interval: Cycles
+    double_interval: Cycles
+    special_latency: Cycles
+    operand_latency: Cycles
+    operand_window: Cycles
+    access_queue: Count
+    address_interval: Cycles
+    address_latency: Cycles
+    access_interval: Cycles
+    operand_release: Cycles
+    loads_pending: Count
+    data_backlog: Cycles
+    shared_latency: Cycles
+    l1_latency: Cycles
+    l1_tags_per_clk: PerClock
+    l1_fills_per_clk: PerClock
+    l1_bytes: Size
+    smem_configurations: Sizes
+    l2_port_bytes_per_clk: PerClock
+    barrier_latency: Cycles
+    code_bytes: Size
+    code_latency: Cycles
+    launch_gap: Duration
+
+
+class GpuReplayEntry(Record):
+    """What the replay needs of a GPU beyond its SMs.
+
+    The share of power stands only where the card cannot keep its clock under load; the clock where
+    it runs above that of the data sheet while power allows.
+    """
+
+    l2_latency_near: Cycles
+    l2_latency_far: Cycles
+    l2_partitions: Count
+    l2_bytes_per_clk: PerClock
+    dram_latency: Cycles
+    clock_light: Frequency | None = None
+    power_share: Share | None = None
 
 
 class CapabilityEntry(Record):
@@ -38,6 +89,7 @@ class CapabilityEntry(Record):
     issue_per_clk: PerClock
     l1_lines_per_clk: PerClock
     smem_wavefronts_per_clk: PerClock
+    replay: SmReplayEntry | None = None
 
     @model_validator(mode="after")
     def _figures_fit_together(self) -> Self:
@@ -80,3 +132,4 @@ class SheetEntry(Record):
     smem_wavefronts_per_clk: PerClock | None = None
     launch_stream: Duration | None = None
     launch_graphs: Duration | None = None
+    replay: GpuReplayEntry | None = None

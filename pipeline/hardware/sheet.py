@@ -2,8 +2,9 @@
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 from pydantic import BaseModel
 
@@ -34,12 +35,16 @@ class Sheet:
         Such as ``"8.6"``.
     figures
         Name -> figure, for every name of ``pipeline.vocab.gpus.FIGURES``.
+    replay
+        Figures for the replay of an SM, with those of the compute capability; empty where sheet or
+        capability have none.
     """
 
     id: str
     name: str
     compute_capability: str
     figures: Mapping[str, Figure]
+    replay: Mapping[str, Any] = field(default_factory=dict)
 
 
 def load_sheets(
@@ -90,8 +95,16 @@ def _sheet(path: Path, table: Mapping[str, CapabilityEntry], problems: list[str]
                 f"compute capabilities; {nearest(entry.compute_capability, table)}"
             )
         return None
+    replay = {}
+    if limits.replay and entry.replay:
+        replay = {
+            name: figure
+            for part in (limits.replay, entry.replay)
+            for name, figure in part
+            if figure is not None
+        }
     return Sheet(
-        path.stem, entry.name, entry.compute_capability, _figures(limits) | _figures(entry)
+        path.stem, entry.name, entry.compute_capability, _figures(limits) | _figures(entry), replay
     )
 
 

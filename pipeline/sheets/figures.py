@@ -105,6 +105,27 @@ class Duration(Figure):
     unit: Literal["s"]
 
 
+class Cycles(Figure):
+    """Clocks of an SM."""
+
+    value: Annotated[float, Field(ge=0, le=1e6, allow_inf_nan=False)]
+    unit: Literal["cycle"]
+
+
+class Share(Figure):
+    """A part of a whole."""
+
+    value: Annotated[float, Field(gt=0, le=1, allow_inf_nan=False)]
+    unit: Literal["1"]
+
+
+class Sizes(Sourced):
+    """Numbers of bytes to choose from, in rising order."""
+
+    value: Annotated[list[Annotated[int, Field(ge=0, le=_LARGEST)]], Field(min_length=1)]
+    unit: Literal["byte"]
+
+
 class Flag(Sourced):
     """Something that is so, or not."""
 

@@ -100,7 +100,9 @@ def compare_rates(
     """
     known = measured["gpu"].isin(gpus["gpu"]).to_numpy()
     rows = measured.isel(measurement=known).drop_attrs()
-    found = [_case(rows.isel(measurement=i), ladder) for i in range(rows.sizes["measurement"])]
+    found = [
+        published_case(rows.isel(measurement=i), ladder) for i in range(rows.sizes["measurement"])
+    ]
     cases = [case for case, _ in found]
     texts = {
         "tiling": [case.tiling if case else "" for case in cases],
@@ -152,7 +154,7 @@ def _label(kernel: str, ladder: Mapping[str, Kernel]) -> str:
     return ladder[kernel].label if kernel in ladder else ""
 
 
-def _case(row: xr.Dataset, ladder: Mapping[str, Kernel]) -> tuple[Case | None, str]:
+def published_case(row: xr.Dataset, ladder: Mapping[str, Kernel]) -> tuple[Case | None, str]:
     """Find what stands for a published row, and what is to be said of it or of its absence."""
     kernel = ladder.get(str(row["kernel"].item()))
     if kernel is None:

@@ -13,9 +13,12 @@ from pipeline.errors import MachineCodeError, ToolError
 from pipeline.kernels.registry import KERNELS
 from pipeline.listing_files import (
     TWINS,
+    Tiling,
     compiled,
     outdated,
     read_listing,
+    tiled_listing,
+    tilings,
     twin_listing,
     twin_source,
 )
@@ -33,14 +36,29 @@ needs_tools = pytest.mark.skipif(
     [(kernel, architecture) for kernel in KERNELS for architecture in architectures_of(kernel)],
 )
 def test_listings__are_those_of_the_present_sources(kernel, architecture):
-    assert outdated(TWINS, kernel, architecture) == ""
+    assert outdated(twin_listing(kernel, architecture), kernel) == ""
+
+
+@pytest.mark.parametrize("one", tilings(), ids=str)
+def test_listings__with_other_tiles_are_those_of_the_present_sources(one: Tiling) -> None:
+    path = tiled_listing(one.kernel, one.architecture, one.tiles)
+    assert outdated(path, one.kernel) == ""
+    defined = " ".join(f"{name}={size}" for name, size in one.defines.items())
+    assert read_listing(path).made_by["defines"] == defined
+
+
+def test_listings__no_other_tiles_are_kept() -> None:
+    kept = {tiled_listing(one.kernel, one.architecture, one.tiles) for one in tilings()}
+    assert set((TWINS / "tiles").iterdir()) == kept
 
 
 def test_outdated__says_what_is_wrong(tmp_path):
-    assert "is missing" in outdated(tmp_path, "k01_naive", "sm_80")
+    assert "is missing" in outdated(twin_listing("k01_naive", "sm_80", tmp_path), "k01_naive")
     text = twin_listing("k01_naive", "sm_80").read_text()
     twin_listing("k01_naive", "sm_80", tmp_path).write_text(text.replace("ive.cu ", "ive.cu 0"))
-    assert "made from another k01_naive.cu" in outdated(tmp_path, "k01_naive", "sm_80")
+    assert "made from another k01_naive.cu" in outdated(
+        twin_listing("k01_naive", "sm_80", tmp_path), "k01_naive"
+    )
 
 
 @needs_tools

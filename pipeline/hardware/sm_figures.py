@@ -1,0 +1,67 @@
+"""What the replay of an SM reads of the GPU sheets, as one dataset."""
+
+from collections.abc import Mapping
+
+import numpy as np
+import xarray as xr
+
+from pipeline.errors import DataError
+from pipeline.hardware.gpus import gpus
+from pipeline.hardware.sheet import Sheet
+from pipeline.vocab.sm_gpus import REPLAY_FIGURES, SM_GPUS
+from pipeline.vocab.variable import annotate
+
+_CHOICES = "smem_configurations"
+
+
+def sm_gpus(sheets: Mapping[str, Sheet]) -> xr.Dataset:
+    """Put the GPU sheets that hold figures for the replay of an SM side by side.
+
+    Parameters
+    ----------
+    sheets
+        Id -> sheet; those without such figures are left out.
+
+    Returns
+    -------
+    (gpu)
+        The figures of :func:`pipeline.hardware.gpus.gpus` and those of the replay, with their
+        sources; ``smem_configurations`` over (gpu, configuration). A clock under light load is that
+        of the data sheet where none is given; a power share is NaN where the card keeps its clock.
+
+    Raises
+    ------
+    DataError
+        If none of the sheets has the figures.
+    """
+    chosen = {name: sheet for name, sheet in sheets.items() if sheet.replay}
+    if not chosen:
+        raise DataError(
+            f"no GPU of {', '.join(sheets)} has figures for the replay of an SM; a sheet has them "
+            f"under 'replay', and so must the table of compute capabilities"
+        )
+    dataset = gpus(chosen)
+    for name in REPLAY_FIGURES:
+        dataset[name] = _choices(chosen) if name == _CHOICES else _figure(name, chosen)
+    dataset["clock_light"] = dataset["clock_light"].fillna(dataset["clock_hz"])
+    names = ["sm_" + sheet.compute_capability.replace(".", "") for sheet in chosen.values()]
+    dataset = dataset.assign_coords(
+        arch=("gpu", names), configuration=np.arange(dataset.sizes["configuration"])
+    )
+    return annotate(dataset, SM_GPUS)
+
+
+def _figure(name: str, sheets: Mapping[str, Sheet]) -> xr.Variable:
+    given = {key: sheet.replay[name] for key, sheet in sheets.items() if name in sheet.replay}
+    values = np.array([given[key].value if key in given else np.nan for key in sheets])
+    sources = {f"source_{key}": figure.source for key, figure in given.items()}
+    return xr.Variable("gpu", values, sources)
+
+
+def _choices(sheets: Mapping[str, Sheet]) -> xr.Variable:
+    """Return the capacities of shared memory, each row filled up with its largest."""
+    rows = [sheet.replay[_CHOICES].value for sheet in sheets.values()]
+    longest = max(map(len, rows))
+    values = np.array([row + row[-1:] * (longest - len(row)) for row in rows], np.int64)
+    sources = {f"source_{key}": sheet.replay[_CHOICES].source for key, sheet in sheets.items()}
+    return xr.Variable(("gpu", "configuration"), values, sources)

@@ -1,0 +1,1 @@
+"""One streaming multiprocessor, replayed cycle by cycle on decoded machine code."""

@@ -1,0 +1,76 @@
+"""What each mechanism is worth: predictions without it, against measurements."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from statistics import fmean
+
+import numpy as np
+import xarray as xr
+
+from pipeline.timing.sm.mechanisms import ALL, NAMES, Mechanisms
+from pipeline.timing.sm.predict import Traced, predict
+
+NOTHING = "none"
+"""What is left out where all is modelled."""
+
+
+@dataclass(frozen=True)
+class MeasuredLaunch:
+    """A launch whose rate was measured.
+
+    Attributes
+    ----------
+    kernel, gpu
+        Names of the kernel and the GPU.
+    traced
+        The launch, as it is compiled for that GPU.
+    seconds
+        How long it takes (s).
+    """
+
+    kernel: str
+    gpu: str
+    traced: Traced
+    seconds: float
+
+
+def ablation(
+    launches: Sequence[MeasuredLaunch], gpus: xr.Dataset, without: Sequence[str] = NAMES
+) -> xr.Dataset:
+    """Predict measured launches with one mechanism left out at a time.
+
+    Parameters
+    ----------
+    launches
+        What was measured.
+    gpus : (gpu)
+        As :func:`pipeline.hardware.sm_figures.sm_gpus` makes them.
+    without
+        Mechanisms to leave out.
+
+    Returns
+    -------
+    (mechanism, launch)
+        ``error``, predicted rate over measured - 1 (a share), first with all mechanisms
+        (``none``). Over (mechanism): ``mape``, the mean of its size; over (launch): ``kernel`` and
+        ``gpu``.
+    """
+    settings = {NOTHING: ALL} | {name: ALL.without(name) for name in without}
+    errors = np.array([_errors(launches, gpus, on) for on in settings.values()])
+    return xr.Dataset(
+        {
+            "error": (("mechanism", "launch"), errors),
+            "mape": ("mechanism", [fmean(row) for row in np.abs(errors).tolist()]),
+        },
+        {
+            "mechanism": list(settings),
+            "kernel": ("launch", [one.kernel for one in launches]),
+            "gpu": ("launch", [one.gpu for one in launches]),
+        },
+    )
+
+
+def _errors(launches: Sequence[MeasuredLaunch], gpus: xr.Dataset, on: Mechanisms) -> list[float]:
+    return [
+        one.seconds / predict(one.traced, gpus.sel(gpu=one.gpu), on).seconds - 1 for one in launches
+    ]

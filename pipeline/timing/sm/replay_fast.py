@@ -1,0 +1,84 @@
+"""The replay, compiled: one SM, cycle by cycle.
+
+The plain definition beside it is :mod:`pipeline.timing.sm.replay_plain`. All that it reads and
+changes lies in one array ``m`` (:mod:`pipeline.timing.sm.memory`).
+"""
+
+from numba import njit
+
+from pipeline.timing.sm.issue_fast import issue, note, ready
+from pipeline.timing.sm.memory import (
+    NEVER,
+    S_BLOCKED,
+    S_LAST,
+    SUBCORE,
+    SUBCORE_AT,
+    SUBCORES,
+    W_ALIVE,
+    W_WAKE,
+    WARP,
+    Places,
+    Words,
+)  # fmt: skip
+from pipeline.timing.sm.memory_fast import serve
+from pipeline.timing.sm.numbers import DISPATCH, NOT_SELECTED, inlined
+from pipeline.timing.sm.rates import Rates
+
+
+@inlined
+def _before(m: Words, r: Rates, sc: int, w: int, chosen: int) -> bool:
+    """Say whether a ready warp goes before the one chosen so far."""
+    last = m[SUBCORE_AT + sc * SUBCORE + S_LAST]
+    if chosen < 0:
+        return True
+    if r.greedy == 0:
+        previous = last if last >= 0 else -1 - last
+        if (w > previous) != (chosen > previous):
+            return w > previous
+        return w < chosen
+    if last == chosen or last == -1 - w:
+        return False
+    if last == w or last == -1 - chosen:
+        return True
+    return (w > chosen) == (r.youngest == 1)
+
+
+@inlined
+def _schedule(m: Words, at: Places, r: Rates, sc: int, t: int) -> int:
+    """Issue for the ready warp of a sub-core that goes first; return when to look again."""
+    chosen = -1
+    soon = NEVER
+    blocked = m[SUBCORE_AT + sc * SUBCORE + S_BLOCKED]
+    for w in range(sc, at.warps, SUBCORES):
+        if m[w * WARP + W_WAKE] <= t and ready(m, at, r, w, sc, t):
+            other = w
+            if blocked <= t and _before(m, r, sc, w, chosen):
+                other, chosen = chosen, w
+            if other >= 0:
+                note(m, at, r, other, DISPATCH if blocked > t else NOT_SELECTED, t)
+                m[other * WARP + W_WAKE] = max(t + 1, blocked)
+        soon = min(soon, m[w * WARP + W_WAKE])
+    if chosen < 0:
+        return soon
+    issue(m, at, r, chosen, sc, t)
+    return t + 1
+
+
+@njit(cache=True, nogil=True)
+def run(m: Words, at: Places, r: Rates, most: int) -> int:
+    """Replay until all warps have ended; return the cycle, or -1 if warps wait for ever."""
+    t = 0
+    while t < most:
+        queued = serve(m, at, r, t)
+        soon = NEVER
+        for sc in range(SUBCORES):
+            soon = min(soon, _schedule(m, at, r, sc, t))
+        if queued:
+            soon = t + 1
+        if soon == NEVER:
+            for w in range(at.warps):
+                if m[w * WARP + W_ALIVE] == 1:
+                    return -1
+            return t
+        t = max(t + 1, soon)
+    return -1
