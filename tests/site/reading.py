@@ -4,12 +4,16 @@ from contextlib import contextmanager
 
 WIDE, PHONE = (1280, 900), (390, 844)
 
+# Milliseconds; busy machines are slow, and no test is about speed.
+PATIENCE = 180_000
+
 
 @contextmanager
 def reading(browser, folder, size=WIDE, **settings):
     """Open pages of the site; at the end, nothing may have gone wrong unseen."""
     width, height = size
     context = browser.new_context(viewport={"width": width, "height": height}, **settings)
+    context.set_default_timeout(PATIENCE)
     page = context.new_page()
     complaints = []
     page.on("console", lambda message: complaints.append(message.text))
