@@ -18,7 +18,7 @@ sys.path.insert(0, workflow.basedir)
 places = filter(None, [workflow.basedir, os.getenv("PYTHONPATH")])
 os.environ.update(PYTHONPATH=os.pathsep.join(places))
 
-from pipeline import manifest, runlog
+from pipeline import listing_files, manifest, runlog
 from pipeline.claims import report
 from pipeline.config import (
     artifact_plan,
@@ -37,6 +37,7 @@ from pipeline.decode.plan_sheet import load_plans
 from pipeline.errors import PaperGpuError
 from pipeline.hardware.sheet import load_sheets
 from pipeline.provenance import code_digest, library_versions
+from pipeline.renew_listings import GEMV_ARCHITECTURES
 from pipeline.vocab.decode_spans import INSTRUCTIONS
 
 STARTED = time.time()
@@ -76,6 +77,7 @@ include: "workflow/rules/measured.smk"
 include: "workflow/rules/counting.smk"
 include: "workflow/rules/timing.smk"
 include: "workflow/rules/compiled.smk"
+include: "workflow/rules/sm.smk"
 include: "workflow/rules/tensor_core.smk"
 include: "workflow/rules/tile_order.smk"
 include: "workflow/rules/shared_memory.smk"
@@ -113,6 +115,7 @@ onerror:
 rule lecture10:
     input:
         artifact_plan.files("lecture10", SETTINGS),
+        expand(rules.sm_trace.output, kernel=TRACED),
     message:
         artifact_plan.summary("lecture10")
 
@@ -152,6 +155,14 @@ rule all:
         rules.counters_measured.output,
         rules.compiled_counts.output,
         rules.compiled_predictions.output,
+        rules.sm_gpus.output,
+        expand(rules.sm_kernel.output, kernel=SETTINGS.kernels),
+        rules.sm_predictions.output,
+        rules.sm_spans.output,
+        rules.sm_measured.output,
+        rules.sm_ablation.output,
+        rules.sm_tiles.output,
+        rules.sm_gemvs.output,
         rules.validation.output,
         rules.decode_ledger.output,
         rules.decode_timeline.output,

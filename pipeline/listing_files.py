@@ -5,9 +5,10 @@ nothing needs a compiler. ``make sass`` writes them anew after a change of a sou
 """
 
 import csv
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from pipeline import kernels
 from pipeline.compiled import listing, toolchain
@@ -20,6 +21,9 @@ ARCHITECTURES = ("sm_75", "sm_80", "sm_86", "sm_89", "sm_90", "sm_120")
 
 SOURCES = (".cu", ".cuh", ".h", ".hpp", ".inl")
 """Endings of CUDA sources and of what they include."""
+
+ProgramFinder = Callable[[str, str, Mapping[str, Any]], Program | None]
+"""Kernel, architecture and options, none for the kernel's own -> program, if there is one."""
 
 TWINS = Path("data/sass")
 """Where they lie, from the project folder."""
@@ -73,6 +77,67 @@ def tilings(folder: Path = TWINS) -> list[Tiling]:
         )
         for row in rows
     ]
+
+
+def listings_of(architectures: Iterable[str], folder: Path = TWINS) -> list[str]:
+    """List all listings of the ladder for some architectures, those with other tiles as well."""
+    found = (
+        path
+        for architecture in architectures
+        for pattern in (f"k*_{architecture}.sass", f"tiles/k*_{architecture}_*.sass")
+        for path in folder.glob(pattern)
+    )
+    return sorted(str(path) for path in found)
+
+
+def tilings_of(kernel: str, architecture: str, folder: Path = TWINS) -> list[str]:
+    """List the listings of a kernel with its own tiles and with others."""
+    others = (
+        tiled_listing(one.kernel, one.architecture, one.tiles, folder)
+        for one in tilings(folder)
+        if (one.kernel, one.architecture) == (kernel, architecture)
+    )
+    return [str(path) for path in (twin_listing(kernel, architecture, folder), *others)]
+
+
+def program_finder(paths: Iterable[str], folder: Path = TWINS) -> ProgramFinder:
+    """Return a function that finds the program of a kernel, an architecture and options.
+
+    Parameters
+    ----------
+    paths
+        Listings to look among; one is read when it is asked for.
+    folder
+        Where listings lie.
+    """
+    known = set(paths)
+    tiled = tilings(folder)
+
+    def find(kernel: str, architecture: str, options: Mapping[str, Any]) -> Program | None:
+        path = twin_listing(kernel, architecture, folder)
+        if options:
+            fit = [
+                tiled_listing(kernel, architecture, one.tiles, folder)
+                for one in tiled
+                if (one.kernel, one.architecture) == (kernel, architecture)
+                and all(options[name] == size for name, size in one.tiles.items())
+            ]
+            path = fit[0] if fit else folder
+        return decode(read_listing(path)) if str(path) in known else None
+
+    return find
+
+
+def read_tilings(paths: Iterable[str]) -> list[tuple[dict[str, int], Program]]:
+    """Read and decode listings of one kernel with different options, and say which."""
+    found = [read_listing(Path(path)) for path in paths]
+    return [(_options(one), decode(one)) for one in found]
+
+
+def _options(listing: Listing) -> dict[str, int]:
+    """Return the options that a listing was compiled with."""
+    pairs = (one.partition("=") for one in listing.made_by.get("defines", "").split())
+    return {name.lower(): int(value) for name, _, value in pairs}
 
 
 def read_listing(path: Path) -> Listing:

@@ -18,6 +18,10 @@ from pipeline.listing_files import (
     twin_source,
 )
 
+GEMV = "gemv_bf16"
+GEMV_ARCHITECTURES = ("sm_80", "sm_90")
+"""Architectures of the GPUs whose matrix-vector products are published."""
+
 
 def architectures_of(kernel: str) -> list[str]:
     """Return the architectures that have a kernel's instructions."""
@@ -27,7 +31,7 @@ def architectures_of(kernel: str) -> list[str]:
 
 
 def renew(folder: Path) -> None:
-    """Write the listings of the ladder anew."""
+    """Write the listings of the ladder anew, those with other tiles, and that of a GEMV."""
     folder.mkdir(parents=True, exist_ok=True)
     for kernel in KERNELS:
         for architecture in architectures_of(kernel):
@@ -39,6 +43,10 @@ def renew(folder: Path) -> None:
         made = toolchain.from_source(source, one.architecture, one.defines)[one.kernel]
         path = tiled_listing(one.kernel, one.architecture, one.tiles, folder)
         path.parent.mkdir(exist_ok=True)
+        path.write_text(listing.write(made), encoding="utf-8")
+    for architecture in GEMV_ARCHITECTURES:
+        made = toolchain.from_source(twin_source(GEMV), architecture)[GEMV]
+        path = twin_listing(GEMV, architecture, folder)
         path.write_text(listing.write(made), encoding="utf-8")
 
 

@@ -244,8 +244,9 @@ def test_load__reports_everything_at_once(given):
         "kernels.k03_smem.drop_sync",
         "kernels.k9",
         "lecture10.large_n",
+        "lecture10.large_n",
     ]
-    assert lines[0].startswith("configuration: 7 problems in config/config.yaml")
+    assert lines[0].startswith("configuration: 8 problems in config/config.yaml")
 
 
 @pytest.mark.parametrize("held", [None, "", "[1]", "x: {}", "x: {smem_per_block_max: 3}", "x: ["])

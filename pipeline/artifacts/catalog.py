@@ -26,6 +26,11 @@ LECTURE10 = {
     "block_programs": "pipeline.artifacts.lecture10.block_programs",
     "compiled": "pipeline.artifacts.lecture10.compiled",
     "compiled_vs_python": "pipeline.artifacts.lecture10.compiled_vs_python",
+    "sm_replay": "pipeline.artifacts.lecture10.sm_replay",
+    "stalls": "pipeline.artifacts.lecture10.stalls",
+    "pipeline_view": "pipeline.artifacts.lecture10.pipeline_view",
+    "ablation": "pipeline.artifacts.lecture10.ablation",
+    "tile_replay": "pipeline.artifacts.lecture10.tile_replay",
 }
 
 LECTURE11 = {
@@ -38,6 +43,7 @@ LECTURE11 = {
     "sensitivity": "pipeline.artifacts.lecture11.sensitivity",
     "timeline_sweep": "pipeline.artifacts.lecture11.timeline_sweep",
     "decode_models": "pipeline.artifacts.lecture11.decode_models",
+    "gemv_replay": "pipeline.artifacts.lecture11.gemv_replay",
 }
 
 OWN = {

@@ -96,6 +96,38 @@ def gpu_colour(gpu: str, rank: int) -> str:
     return _GPUS.get(gpu, others[rank % len(others)])
 
 
+_PIPES = {
+    "issue": "issue",
+    "fma_heavy": "FP32",
+    "fma_lite": "FP32",
+    "alu": "integer",
+    "uniform": "uniform",
+    "special": "special",
+    "tensor": "tensor",
+    "lsu": "load/store",
+    "l1_data": "L1 data",
+    "l1_tags": "L1 tags",
+    "l2": "L2",
+    "dram": "DRAM",
+    "none": "",
+}
+
+
+def pipe_name(pipe: str) -> str:
+    """Short name of a pipe of an SM as shown to readers; its id where there is none."""
+    return _PIPES.get(pipe, pipe)
+
+
+def stall_name(reason: str) -> str:
+    """Name of a stall reason as Nsight Compute shows it.
+
+    >>> stall_name("long_scoreboard"), stall_name("mio_throttle")
+    ('long scoreboard', 'MIO throttle')
+    """
+    words = reason.split("_")
+    return " ".join(word.upper() if word in ("mio", "lg") else word for word in words)
+
+
 def spread(positions: Sequence[float], gap: float) -> list[float]:
     """Move label positions apart until neighbours are ``gap`` away; the order stays.
 

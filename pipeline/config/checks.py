@@ -12,6 +12,7 @@ from pipeline.config.models import LINE_ELEMENTS, Counting, Extrapolation, Hazar
 from pipeline.config.own_cuda_entry import CudaEntry
 from pipeline.config.own_entry import OwnEntry
 from pipeline.config.problem import Problem, nearest, shown
+from pipeline.config.replay import Replay
 from pipeline.config.sweeps import Sweeps
 from pipeline.counting.extrapolate import NODES
 from pipeline.sweep.space import axis_values
@@ -200,6 +201,11 @@ def lecture_times(lecture: Lecture10, settings: Extrapolation) -> Iterator[Probl
     yield from _one_of("lecture10.large_n", lecture.large_n, "extrapolation", settings.sizes)
 
 
+def lecture_replays(lecture: Lecture10, settings: Replay) -> Iterator[Problem]:
+    """Require that machine code is replayed at the size at which times are shown."""
+    yield from _one_of("lecture10.large_n", lecture.large_n, "replay", settings.sizes)
+
+
 def swept_sizes(settings: Sweeps) -> Iterator[Problem]:
     """Require that the size that stands for all is swept."""
     for name in ("tiles", "warp_tiles"):
@@ -241,6 +247,7 @@ CHECKS: tuple[tuple[tuple[str, ...], Callable[..., Iterator[Problem]]], ...] = (
     (("lecture10", "block_programs"), lecture_block_programs),
     (("lecture10", "hazards"), lecture_hazards),
     (("lecture10", "extrapolation"), lecture_times),
+    (("lecture10", "replay"), lecture_replays),
     (("decode", "model_sheets"), decode_checks.models),
     (("decode", "plan_sheets"), decode_checks.plans),
     (("decode", "sheets"), decode_checks.launch_gpu),

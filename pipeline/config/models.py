@@ -13,6 +13,7 @@ from pipeline.config.compiled import Compiled
 from pipeline.config.decode import Decode
 from pipeline.config.lecture11 import Lecture11
 from pipeline.config.megakernel import Megakernel
+from pipeline.config.replay import Replay
 from pipeline.config.section import LARGEST_SEED, Ids, Section, Sizes, Whole, setting
 from pipeline.config.sweeps import Sweeps
 from pipeline.config.tile_order import TileOrder
@@ -188,6 +189,7 @@ class Config(Section):
     extrapolation: Extrapolation
     tile_order: TileOrder
     compiled: Compiled
+    replay: Replay
     sweeps: Sweeps
     block_programs: BlockPrograms
     lecture10: Lecture10

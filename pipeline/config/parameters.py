@@ -24,7 +24,10 @@ from pipeline.hardware.occupancy import OCCUPANCY_FIGURES
 from pipeline.hardware.sheet import Sheet
 from pipeline.kernels.launches import launch_facts
 from pipeline.kernels.registry import KERNELS
+from pipeline.listing_files import ARCHITECTURES
+from pipeline.renew_listings import architectures_of
 from pipeline.sweep.space import axis_values, scaled
+from pipeline.timing.compiled import architecture
 from pipeline.vocab.sweeps import TILE_AXES, TIMELINE_AXES
 
 Options = Mapping[str, Any]
@@ -63,6 +66,50 @@ def launch_values(kernels: Mapping[str, Options]) -> dict[str, dict[str, int | s
 def twin_values(kernel: str) -> dict[str, Any]:
     """Say how a kernel's CUDA twin is launched; ``Twin(**values)`` reads it back."""
     return asdict(twin(KERNELS[kernel]))
+
+
+def able(sheets: Mapping[str, Sheet]) -> dict[str, Sheet]:
+    """Pick the sheets that hold what a replay needs."""
+    return {name: sheet for name, sheet in sheets.items() if sheet.replay}
+
+
+def architectures(sheets: Mapping[str, Sheet]) -> list[str]:
+    """List the architectures of the GPUs that can be replayed, each once."""
+    found = (architecture(sheet.compute_capability) for sheet in able(sheets).values())
+    return list(dict.fromkeys(found))
+
+
+def gpu_with(arch: str, sheets: Mapping[str, Sheet]) -> str:
+    """Return the first GPU of an architecture; nothing if there is none."""
+    named = (
+        name for name, one in able(sheets).items() if architecture(one.compute_capability) == arch
+    )
+    return next(named, "")
+
+
+def replayed_architectures(
+    kernel: str, sheets: Mapping[str, Sheet], gpu: str | None = None
+) -> list[str]:
+    """List the architectures for which there is machine code of a kernel.
+
+    Parameters
+    ----------
+    kernel
+        Kernel of the ladder.
+    sheets
+        GPUs whose architectures are wanted.
+    gpu
+        The only one wanted; all if it is None.
+    """
+    wanted = architectures({name: sheet for name, sheet in sheets.items() if gpu in (None, name)})
+    return [name for name in architectures_of(kernel) if name in wanted]
+
+
+def replayed_gpu(gpu: str, sheets: Mapping[str, Sheet]) -> str:
+    """Return this GPU, or the first for which there is machine code; nothing if there is none."""
+    known = able(sheets)
+    archs = {name: architecture(one.compute_capability) for name, one in known.items()}
+    return next((name for name in [gpu, *known] if archs.get(name) in ARCHITECTURES), "")
 
 
 def own_kernel_values(own: Mapping[str, OwnEntry]) -> dict[str, dict[str, Any]]:

@@ -2,81 +2,33 @@
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
+from pipeline.compiled.columns import instruction_columns
 from pipeline.compiled.count import count
 from pipeline.compiled.decode import Program
-from pipeline.compiled.launch import Launch, Space, prepare
-from pipeline.compiled.opcodes import CLASSES, OPCODES
+from pipeline.compiled.opcodes import CLASSES
 from pipeline.compiled.totals import Totals
+from pipeline.compiled.twin import Twin, square_product
 from pipeline.kernels.kernel import Kernel
+from pipeline.kernels.launches import twin_values
 from pipeline.vocab.compiled import COMPILED_COUNTS, INSTRUCTIONS
 from pipeline.vocab.counters import COUNTERS
 from pipeline.vocab.variable import annotate
 
-_FLOAT_BYTES = 4
 # Counters that follow from values or from the order of threads, which machine code is not watched
 # for.
 LEFT_OUT = ("gatom_conflicts", "race_count")
 COUNTED = tuple(name for name in COUNTERS if name not in LEFT_OUT)
 
 
-@dataclass(frozen=True)
-class Twin:
-    """How the CUDA twin of a kernel is launched, with the options that it is compiled with.
-
-    Attributes
-    ----------
-    kernel, number, label
-        Identity of the kernel of the ladder.
-    block, tile, multiple, registers
-        As in :class:`pipeline.kernels.kernel.Launch`; registers as the lecture assumes.
-    element_bytes
-        Size of an element of A and B (B); C has single precision.
-    """
-
-    kernel: str
-    number: int
-    label: str
-    block: tuple[int, int, int]
-    tile: tuple[int, int]
-    multiple: tuple[int, int, int]
-    registers: int
-    element_bytes: int
-
-    def takes(self, n: int) -> bool:
-        """Say whether it takes n by n matrices."""
-        return all(n % step == 0 for step in self.multiple)
-
-
 def twin(kernel: Kernel, options: Any = None) -> Twin:
     """Return how the twin of a kernel is launched, with its own options if none are given."""
-    launch = kernel.launch(kernel.options() if options is None else options)
-    return Twin(
-        kernel.id, kernel.number, kernel.label, launch.block, launch.tile, launch.multiple,
-        launch.registers, np.dtype(kernel.element).itemsize,
-    )  # fmt: skip
-
-
-def square_product(program: Program, launched: Twin, n: int) -> Launch:
-    """Return the launch of a kernel of the ladder on n by n matrices, without values.
-
-    Raises
-    ------
-    LaunchError
-        If the compiled kernel does not take what its twin in Python does.
-    """
-    rows, cols = launched.tile
-    factor, product = launched.element_bytes * n * n, _FLOAT_BYTES * n * n
-    # Another object each: one passed twice is one array.
-    arrays = (Space(factor), Space(factor), Space(product))
-    grid = (-(-n // rows), -(-n // cols))
-    return prepare(program, grid, launched.block, (*arrays, n, n, n))
+    return Twin(**twin_values(kernel, kernel.options() if options is None else options))
 
 
 def compiled_counts(
@@ -155,8 +107,7 @@ def instructions_of(programs: Sequence[Program], launched: Twin, n: int) -> list
 
     A kernel that does not take n is counted at the next size that it takes.
     """
-    step = math.lcm(*launched.multiple)
-    size = -(-n // step) * step
+    size = launched.next_size(n)
     return [instructions(count(square_product(one, launched, size)), size) for one in programs]
 
 
@@ -177,11 +128,7 @@ def instructions(totals: Totals, n: int | None = None) -> xr.Dataset:
     """
     program = totals.program
     columns: dict[str, Any] = {
-        "address": [one.address for one in program.instructions],
-        "text": [one.text for one in program.instructions],
-        "opcode_class": [OPCODES[one.opcode] for one in program.instructions],
-        "source_line": [one.line or 0 for one in program.instructions],
-        "source_file": [one.file or "" for one in program.instructions],
+        **instruction_columns(program),
         "stall": [one.control.stall for one in program.instructions],
         "executed": totals.executed,
         "threads": totals.threads,

@@ -4,13 +4,12 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 from pydantic import BaseModel
 
 from pipeline.hardware.figures import CapabilityEntry, SheetEntry
 from pipeline.sheets.complaints import nearest
-from pipeline.sheets.figures import Figure
+from pipeline.sheets.figures import Figure, Sizes
 from pipeline.sheets.folder import (
     read_entry,
     read_mapping,
@@ -44,7 +43,7 @@ class Sheet:
     name: str
     compute_capability: str
     figures: Mapping[str, Figure]
-    replay: Mapping[str, Any] = field(default_factory=dict)
+    replay: Mapping[str, Sizes | Figure] = field(default_factory=dict)
 
 
 def load_sheets(

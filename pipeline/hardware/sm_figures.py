@@ -5,7 +5,6 @@ from collections.abc import Mapping
 import numpy as np
 import xarray as xr
 
-from pipeline.errors import DataError
 from pipeline.hardware.gpus import gpus
 from pipeline.hardware.sheet import Sheet
 from pipeline.vocab.sm_gpus import REPLAY_FIGURES, SM_GPUS
@@ -35,18 +34,13 @@ def sm_gpus(sheets: Mapping[str, Sheet]) -> xr.Dataset:
         If none of the sheets has the figures.
     """
     chosen = {name: sheet for name, sheet in sheets.items() if sheet.replay}
-    if not chosen:
-        raise DataError(
-            f"no GPU of {', '.join(sheets)} has figures for the replay of an SM; a sheet has them "
-            f"under 'replay', and so must the table of compute capabilities"
-        )
-    dataset = gpus(chosen)
+    dataset = gpus(sheets).sel(gpu=list(chosen))
     for name in REPLAY_FIGURES:
         dataset[name] = _choices(chosen) if name == _CHOICES else _figure(name, chosen)
     dataset["clock_light"] = dataset["clock_light"].fillna(dataset["clock_hz"])
     names = ["sm_" + sheet.compute_capability.replace(".", "") for sheet in chosen.values()]
     dataset = dataset.assign_coords(
-        arch=("gpu", names), configuration=np.arange(dataset.sizes["configuration"])
+        arch=("gpu", np.array(names, str)), configuration=np.arange(dataset.sizes["configuration"])
     )
     return annotate(dataset, SM_GPUS)
 
@@ -60,8 +54,9 @@ def _figure(name: str, sheets: Mapping[str, Sheet]) -> xr.Variable:
 
 def _choices(sheets: Mapping[str, Sheet]) -> xr.Variable:
     """Return the capacities of shared memory, each row filled up with its largest."""
-    rows = [sheet.replay[_CHOICES].value for sheet in sheets.values()]
-    longest = max(map(len, rows))
-    values = np.array([row + row[-1:] * (longest - len(row)) for row in rows], np.int64)
+    rows = [np.atleast_1d(sheet.replay[_CHOICES].value).tolist() for sheet in sheets.values()]
+    longest = max(map(len, rows), default=1)
+    filled = [row + row[-1:] * (longest - len(row)) for row in rows]
+    values = np.array(filled, np.int64).reshape(-1, longest)
     sources = {f"source_{key}": sheet.replay[_CHOICES].source for key, sheet in sheets.items()}
     return xr.Variable(("gpu", "configuration"), values, sources)

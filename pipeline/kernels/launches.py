@@ -41,6 +41,29 @@ def launch_facts(kernel: Kernel, options: Any) -> dict[str, int | str]:
     }
 
 
+def twin_values(kernel: Kernel, options: Any) -> dict[str, Any]:
+    """Say how the CUDA twin of a kernel is launched, by the fields of ``compiled.twin.Twin``.
+
+    Parameters
+    ----------
+    kernel
+        The kernel.
+    options
+        Its options; the twin is compiled with the same ones.
+    """
+    launch = kernel.launch(options)
+    return {
+        "kernel": kernel.id,
+        "number": kernel.number,
+        "label": kernel.label,
+        "block": launch.block,
+        "tile": launch.tile,
+        "multiple": launch.multiple,
+        "registers": launch.registers,
+        "element_bytes": np.dtype(kernel.element).itemsize,
+    }
+
+
 def launches(kernels: Mapping[str, Mapping[str, int | str]]) -> xr.Dataset:
     """Arrange the facts of several kernels, one entry per id, over ``kernel``."""
     facts = {

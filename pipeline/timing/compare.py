@@ -29,6 +29,8 @@ from pipeline.words import message
 MODEL = "roofline"
 COMPILED = "roofline_compiled"
 """The same resources, with counts of machine code and the registers of the compiler."""
+REPLAY = "sm_replay"
+"""The machine code of each published tiling, replayed on one SM."""
 
 # Column of the published table -> option of a kernel, where names differ.
 _OPTIONS = {"threads_per_block": "threads"}
@@ -57,14 +59,16 @@ class Case:
         return f"{self.kernel.id} {self.options}"
 
     @property
-    def tiling(self) -> str:
+    def changed(self) -> dict[str, Any]:
         """Options that are not the defaults."""
         default = type(self.options)()
-        return ", ".join(
-            f"{field.name}: {getattr(self.options, field.name)}"
-            for field in fields(self.options)
-            if getattr(self.options, field.name) != getattr(default, field.name)
-        )
+        values = {field.name: getattr(self.options, field.name) for field in fields(self.options)}
+        return {name: one for name, one in values.items() if one != getattr(default, name)}
+
+    @property
+    def tiling(self) -> str:
+        """The same in words."""
+        return ", ".join(f"{name}: {value}" for name, value in self.changed.items())
 
 
 def compare_rates(
@@ -73,6 +77,7 @@ def compare_rates(
     rule: str = "lecture",
     ladder: Mapping[str, Kernel] = KERNELS,
     others: Mapping[str, xr.Dataset] | None = None,
+    row_by_row: Mapping[str, xr.Dataset] | None = None,
 ) -> xr.Dataset:
     """Predict every published rate with its own tiles, and sum the errors up per GPU.
 
@@ -89,6 +94,9 @@ def compare_rates(
     others : (kernel, gpu, n)
         Predictions of further models, ``gflops`` and ``bound``, for kernels with the ladder's own
         tiles; published rates of other tiles have none by them.
+    row_by_row : (measurement,)
+        Predictions of models that were made for the published rates one by one: the same variables
+        as for ``others``, named ``predicted_gflops`` and ``bound``.
 
     Returns
     -------
@@ -100,9 +108,7 @@ def compare_rates(
     """
     known = measured["gpu"].isin(gpus["gpu"]).to_numpy()
     rows = measured.isel(measurement=known).drop_attrs()
-    found = [
-        published_case(rows.isel(measurement=i), ladder) for i in range(rows.sizes["measurement"])
-    ]
+    found = cases_of(rows, ladder)
     cases = [case for case, _ in found]
     texts = {
         "tiling": [case.tiling if case else "" for case in cases],
@@ -111,6 +117,10 @@ def compare_rates(
     }
     models = {MODEL: _predicted(cases, rows, gpus, rule)} | {
         name: _looked_up(cases, rows, predictions) for name, predictions in (others or {}).items()
+    }
+    models |= {
+        name: given[["predicted_gflops", "bound"]].drop_attrs().sel(measurement=rows["measurement"])
+        for name, given in (row_by_row or {}).items()
     }
     names = np.array(list(models))
     every = xr.concat(list(models.values()), xr.Variable("model", names)).transpose(..., "model")
@@ -122,6 +132,28 @@ def compare_rates(
     result["ratio"] = result["predicted_gflops"] / result["measured_gflops"]
     result = result.merge(_errors(result)).assign_coords(model=names)
     return annotate(result, VALIDATION)
+
+
+def cases_of(
+    measured: xr.Dataset, ladder: Mapping[str, Kernel] = KERNELS
+) -> list[tuple[Case | None, str]]:
+    """Find the launch of each published rate.
+
+    Parameters
+    ----------
+    measured : (measurement,)
+        As :func:`pipeline.measured.sgemm_rates` reads it.
+    ladder
+        Kernels that can be launched.
+
+    Returns
+    -------
+    For each, what stands for it, if anything does, and what is to be said of it or of its absence.
+    """
+    return [
+        published_case(measured.isel(measurement=i), ladder)
+        for i in range(measured.sizes["measurement"])
+    ]
 
 
 def _looked_up(
@@ -207,17 +239,32 @@ def _predicted(
     ]
     if modelled:
         launched = {(case.key, n): case for _, case, n, _ in modelled}
-        every = _predict_all(launched, gpus, rule)
+        every = predict_cases(launched, gpus, rule)
         for position, case, n, gpu in modelled:
             here = every.sel(kernel=case.key, n=n, gpu=gpu)
             gflops[position], bound[position] = float(here["gflops"]), str(here["bound"].item())
     return _rates(gflops, bound)
 
 
-def _predict_all(
+def predict_cases(
     launched: Mapping[tuple[str, int], Case], gpus: xr.Dataset, rule: str
 ) -> xr.Dataset:
-    """Predict tilings on all GPUs: ``gflops`` and ``bound`` over (kernel, gpu, n)."""
+    """Predict tilings on all GPUs by the roofline.
+
+    Parameters
+    ----------
+    launched
+        Key of a case and size -> the case.
+    gpus : (gpu,)
+        Figures of the GPUs.
+    rule
+        How shared-memory wavefronts are counted.
+
+    Returns
+    -------
+    (kernel, gpu, n)
+        ``gflops`` (GFLOP/s) and ``bound``, by the key of the case.
+    """
     tilings = {key: case for (key, _), case in launched.items()}
     sizes = sorted({n for _, n in launched})
     counters = np.full((len(COUNTERS), len(tilings), len(sizes), 1), np.nan)

@@ -33,3 +33,9 @@ PROFILED = DIMENSIONS | {
     "source": MEASURED["source"],
     "conditions": Variable("1", "code and tools of the measurement"),
 }
+
+REPLAY_STUDY = {
+    "mechanism": Variable("1", "mechanism of a replay that is left out; none: none is"),
+    "mean_error": Variable("1", "mean absolute error without it, as a share; NaN: hardly changed"),
+    "source": MEASURED["source"],
+}

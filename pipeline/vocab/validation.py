@@ -2,7 +2,6 @@
 
 from pipeline.vocab.dimensions import DIMENSIONS
 from pipeline.vocab.measured import MEASURED
-from pipeline.vocab.predictions import PREDICTIONS
 from pipeline.vocab.variable import Variable
 
 VALIDATION = DIMENSIONS | {
@@ -10,7 +9,7 @@ VALIDATION = DIMENSIONS | {
     "model": Variable(
         "1",
         "model that predicts: roofline, the slowest of several resources; roofline_compiled, the "
-        "same with counts of machine code",
+        "same with counts of machine code; sm_replay, that code replayed on one SM",
     ),
     "validated_gpu": Variable("1", "GPU whose predictions are summed up"),
     "measured_gflops": MEASURED["measured_gflops"],
@@ -18,7 +17,9 @@ VALIDATION = DIMENSIONS | {
         "GFLOP/s", "predicted rate of the tiling that was measured; NaN if it is not modelled"
     ),
     "ratio": Variable("1", "predicted over measured rate"),
-    "bound": PREDICTIONS["bound"],
+    "bound": Variable(
+        "1", "resource that sets the time, in a replay the busiest pipe; none without a prediction"
+    ),
     "tiling": Variable("1", "options of the kernel in which the measured one differs"),
     "note": Variable("1", "what is to be known of the prediction, or why there is none"),
     "source": MEASURED["source"],

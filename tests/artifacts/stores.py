@@ -6,6 +6,7 @@ from tests.artifacts import (
     fixtures_decode,
     fixtures_megakernel,
     fixtures_order,
+    fixtures_sm,
     fixtures_sweeps,
 )
 
@@ -15,5 +16,6 @@ STORES = (
     | fixtures_decode.STORES
     | fixtures_megakernel.STORES
     | fixtures_order.STORES
+    | fixtures_sm.STORES
     | fixtures_sweeps.STORES
 )

@@ -15,14 +15,18 @@ from pipeline.listing_files import (
     TWINS,
     Tiling,
     compiled,
+    listings_of,
     outdated,
+    program_finder,
     read_listing,
+    read_tilings,
     tiled_listing,
     tilings,
+    tilings_of,
     twin_listing,
     twin_source,
 )
-from pipeline.renew_listings import architectures_of
+from pipeline.renew_listings import GEMV, GEMV_ARCHITECTURES, architectures_of
 
 HERE = Path(__file__).parent
 MISSING = [tool for tool in ("nvcc", "nvdisasm") if toolchain.find(tool) is None]
@@ -50,6 +54,30 @@ def test_listings__with_other_tiles_are_those_of_the_present_sources(one: Tiling
 def test_listings__no_other_tiles_are_kept() -> None:
     kept = {tiled_listing(one.kernel, one.architecture, one.tiles) for one in tilings()}
     assert set((TWINS / "tiles").iterdir()) == kept
+
+
+def test_program_finder__finds_by_options(tmp_path):
+    find = program_finder(listings_of(["sm_80"]))
+    own = find("k09_autotuned", "sm_80", {})
+    tiles = {"bm": 64, "bn": 64, "bk": 16, "tm": 4, "tn": 4}
+    other = find("k09_autotuned", "sm_80", tiles | {"threads": 256})
+    assert other.facts.registers < own.facts.registers
+    assert find("k09_autotuned", "sm_80", tiles | {"tm": 8}) is None
+    assert find("k09_autotuned", "sm_90", {}) is None
+
+
+def test_read_tilings__gives_the_options_of_each():
+    found = read_tilings(tilings_of("k10_warptiled", "sm_86"))
+    assert found[0][0] == {}
+    assert len(found) == len({str(options) for options, _ in found}) >= 40
+    assert all({"bm", "bn", "bk", "wm", "wn", "threads"} <= set(one) for one, _ in found[1:])
+
+
+@pytest.mark.parametrize("arch", GEMV_ARCHITECTURES)
+def test_gemv__listing_is_of_the_present_source(arch):
+    named = read_listing(twin_listing(GEMV, arch)).made_by["source"]
+    source = twin_source(GEMV)
+    assert named == f"{source.name} {toolchain.source_digest(source)}"
 
 
 def test_outdated__says_what_is_wrong(tmp_path):

@@ -54,6 +54,7 @@ SMALL = {
     "hazards": {"sizes": [32]},
     "extrapolation": {"sizes": [1024, 4096]},
     "compiled": {"architectures": ["sm_86"], "n": 1024},
+    "replay": {"sizes": [1024, 4096], "left_out": ["l1"], "first_cycle": 1000, "cycles": 64},
     "tile_order": {
         "sizes": [1000, 4096],
         "tile_m": 128,

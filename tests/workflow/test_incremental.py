@@ -32,6 +32,9 @@ MODELLED = (
     "sweeps_tiles",
     "sweeps_warp_tiles",
     "bank_patterns",
+    "sm_measured",
+    "sm_ablation",
+    "sm_tiles",
 )
 # Those of them that also predict.
 COMPARED = ("validation", "sweeps_tiles", "sweeps_warp_tiles")
@@ -56,8 +59,20 @@ READ_BY = {
         "megakernel",
         "decode_compared",
         "compiled_predictions",
+        "sm_tiles",
     },
-    "decode_measured": {"decode_gpu_figures", "decode_compared"},
+    "sm_gpus": {
+        *(f"sm_kernel {kernel}" for kernel in KERNELS),
+        "sm_spans",
+        "sm_measured",
+        "sm_ablation",
+        "sm_tiles",
+        "sm_gemvs",
+    },
+    **{f"sm_kernel {kernel}": {"sm_predictions"} for kernel in KERNELS},
+    "sm_spans": {f"sm_trace {kernel}" for kernel in KERNELS},
+    "sm_measured": {"validation"},
+    "decode_measured": {"decode_gpu_figures", "decode_compared", "sm_gemvs"},
     "decode_gpu_figures": {"megakernel", "megakernel_trace"},
     "megakernel_trace": {"decode_spans"},
     "decode_spans": {f"decode_trace {execution}" for execution in TIMELINES},
@@ -72,7 +87,14 @@ READ_BY = {
         "own_occupancy",
         *(f"own_check {kernel}" for kernel in OWN),
     },
-    "measured": {"validation", "sweeps_best_tiles", "sweeps_best_warp_tiles"},
+    "measured": {
+        "validation",
+        "sweeps_best_tiles",
+        "sweeps_best_warp_tiles",
+        "sm_measured",
+        "sm_ablation",
+        "sm_tiles",
+    },
     "own_simulate": {"own_counts"},
     "own_counts": {"own_extrapolation", "own_occupancy"},
     "own_extrapolation": {"own_predictions"},
@@ -124,6 +146,11 @@ def counted(*kernels):
 def compiled():
     """What a plan holds when machine code is counted again."""
     return {f"compiled_kernel {kernel}" for kernel in KERNELS}
+
+
+def replayed():
+    """What replays whole kernels."""
+    return {f"sm_kernel {kernel}" for kernel in KERNELS}
 
 
 def of(*shown):
@@ -223,7 +250,7 @@ def test_clock__of_one_gpu_reruns_predictions_and_what_shows_them(built):
     clock = sheet.split("clock_hz:")[1].split("value:")[1].split()[0]
     with built.edited("data/gpus/h100_sxm.yaml", clock, "1.0e+9"):
         planned = built.planned()
-    assert planned == behind("gpus")
+    assert planned == behind("gpus", "sm_gpus")
     assert "predictions" in planned
     kept = ("simulate", "counts", "occupancy", "artifact lecture10 occupancy", "gpu_limits")
     assert not any(job.startswith(kept) for job in planned)
@@ -234,7 +261,7 @@ def test_bandwidth__of_one_gpu_reruns_times_and_no_counts(built):
     (bandwidth,) = re.findall(r"^dram_bandwidth:\n  value: (\S+)$", sheet, re.MULTILINE)
     with built.edited("data/gpus/rtx_a6000.yaml", bandwidth, "1.0e+12"):
         planned = built.planned()
-    assert planned == behind("gpus", "decode_timeline", "sweeps_timeline")
+    assert planned == behind("gpus", "sm_gpus", "decode_timeline", "sweeps_timeline")
 
 
 def test_decode__an_assumption_reruns_the_times_of_a_step(built):
@@ -268,7 +295,7 @@ def test_occupancy_figure__of_one_gpu_reruns_occupancy_and_what_shows_it(built):
     changed = re.sub(r"(max_blocks_per_sm:\s*\{?\s*value: )\d+", r"\g<1>16", tail, count=1)
     assert changed != tail
     with built.edited(name, table, f'{head}"9.0"{changed}'):
-        assert built.planned() == behind("gpus", "gpu_limits")
+        assert built.planned() == behind("gpus", "gpu_limits", "sm_gpus")
 
 
 def test_kernel__body_of_k05_is_counted_again_and_no_other(built):
@@ -287,14 +314,17 @@ def test_kernel__option_of_one_reruns_its_counts_and_the_occupancy(built):
 
 def test_kernel__left_out_simulates_nothing(built):
     with built.configured(kernels={"k05_blocktile_2d": False}):
-        assert built.planned() == behind("counts", "occupancy", "compiled_counts")
+        planned = built.planned()
+    stages = ("counts", "occupancy", "compiled_counts", "sm_predictions", "sm_spans")
+    assert planned == behind(*stages) - {"sm_trace k05_blocktile_2d"}
 
 
 def test_kernel__added_simulates_that_one(built):
     with built.configured(kernels={"k02_coalesced": {}}):
         planned = built.planned()
-    jobs = {"simulate k02_coalesced", "compiled_kernel k02_coalesced"}
-    assert planned == jobs | behind("simulate", "occupancy", "compiled_counts")
+    rules = ("simulate", "compiled_kernel", "sm_kernel", "sm_trace")
+    stages = ("simulate", "occupancy", "compiled_counts", "sm_predictions", "sm_spans")
+    assert planned == {f"{rule} k02_coalesced" for rule in rules} | behind(*stages)
 
 
 def test_simulator__an_edit_counts_all_kernels_again(built):
@@ -310,7 +340,16 @@ def test_timing__an_edit_reruns_what_predicts(built):
     name = "pipeline/timing/predict.py"
     with built.edited(name, "FLOP_PER_FMA = 2\n", "FLOP_PER_FMA = 2.0\n"):
         assert built.planned() == behind(
-            "predictions", "own_predictions", "compiled_predictions", *COMPARED
+            "predictions",
+            "own_predictions",
+            "compiled_predictions",
+            *COMPARED,
+            *replayed(),
+            "sm_spans",
+            "sm_measured",
+            "sm_ablation",
+            "sm_tiles",
+            "sm_gemvs",
         )
 
 
@@ -357,7 +396,7 @@ def test_artifact__a_new_one_is_a_file_and_a_line_and_one_job(built):
         ),
         (
             {"counting": {"wavefronts": "hardware"}},
-            counted(*KERNELS, *OWN) | behind("simulate", "own_simulate", *COMPARED),
+            counted(*KERNELS, *OWN) | behind("simulate", "own_simulate", "sm_tiles", *COMPARED),
         ),
         (
             {"counting": {"held_out": 32, "per_fma_base": 160}},
@@ -365,17 +404,22 @@ def test_artifact__a_new_one_is_a_file_and_a_line_and_one_job(built):
         ),
         ({"hazards": {"sizes": [32, 64]}}, behind("hazards")),
         ({"tile_order": {"largest_group": 9}}, behind("tile_order")),
+        ({"replay": {"cycles": 32}}, behind("sm_spans")),
         (
             {"extrapolation": {"sizes": [1024, 2048, 4096]}},
-            compiled() | behind("extrapolation", "own_extrapolation", "compiled_counts"),
+            compiled()
+            | behind("extrapolation", "own_extrapolation", "compiled_counts", *replayed()),
         ),
-        ({"compiled": {"n": 2048}}, compiled() | behind("compiled_counts")),
-        ({"lecture10": {"gpu": "h100_sxm"}}, sharing("gpu")),
+        (
+            {"compiled": {"n": 2048}},
+            compiled() | behind("compiled_counts", *replayed(), "sm_spans"),
+        ),
+        ({"lecture10": {"gpu": "h100_sxm"}}, sharing("gpu") | behind("sm_spans")),
         ({"lecture10": {"shown_gpus": ["h100_sxm"]}}, sharing("shown_gpus")),
         ({"lecture10": {"large_n": 1024}}, sharing("large_n")),
         (
             {"gpus": ["rtx_a6000", "h100_sxm", "a100_sxm_40gb"]},
-            behind("gpus", "gpu_limits", "decode_timeline", "sweeps_timeline"),
+            behind("gpus", "sm_gpus", "gpu_limits", "decode_timeline", "sweeps_timeline"),
         ),
     ],
     ids=[
@@ -384,6 +428,7 @@ def test_artifact__a_new_one_is_a_file_and_a_line_and_one_job(built):
         "numbers exchanged",
         "hazards",
         "tile order",
+        "replay",
         "sizes",
         "compiled",
         "lecture gpu",
@@ -459,7 +504,7 @@ def test_versions__are_in_every_rule(built):
     every_job |= compiled()
     counted_once = ("counts", "own_counts", "block_programs", "compiled_counts")
     stores = ("gpus", "gpu_limits", "measured", "hazards", *counted_once, *MODELLED)
-    stores += ("sweeps_timeline",)
+    stores += ("sweeps_timeline", "sm_gpus")
     tensor_core = ("tensor_core_fragments", "tensor_core_ldmatrix")
     published = ("claimed_reads", "decode_measured")
     assert planned == every_job | behind(*stores, *tensor_core, *DECODE, *published)

@@ -26,6 +26,7 @@ PARAMETERS = {
     "kernel",
     "labels",
     "twin",
+    "twins",
     "words",
 }
 CONTROL_FLOW = (

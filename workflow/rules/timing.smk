@@ -25,6 +25,7 @@ rule validation:
         measured="results/measured.zarr",
         gpus="results/gpus.zarr",
         compiled="results/compiled_predictions.zarr",
+        replayed="results/sm_measured.zarr",
     output:
         directory("results/validation.zarr"),
     log:

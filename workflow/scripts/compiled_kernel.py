@@ -1,7 +1,8 @@
 """Rule ``compiled_kernel``: count what the machine code of one kernel does."""
 
 from pipeline import runlog, store
-from pipeline.counting.compiled_counts import Twin, compiled_counts, instructions_of
+from pipeline.compiled.twin import Twin
+from pipeline.counting.compiled_counts import compiled_counts, instructions_of
 from pipeline.listing_files import read_programs
 
 runlog.start(snakemake.log[0])

@@ -1,0 +1,134 @@
+"""Published rates beside replays of the code with the tiles that were measured."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict
+from typing import Any
+
+import numpy as np
+import xarray as xr
+
+from pipeline import units
+from pipeline.compiled.decode import Program
+from pipeline.compiled.launch import Launch
+from pipeline.compiled.twin import Twin, square_product
+from pipeline.kernels.launches import twin_values
+from pipeline.timing.compare import Case, cases_of
+from pipeline.timing.predict import FLOP_PER_FMA, NO_BOUND
+from pipeline.timing.replay import busiest_pipe
+from pipeline.timing.sm.ablation import MeasuredLaunch, ablation
+from pipeline.timing.sm.mechanisms import NAMES
+from pipeline.timing.sm.predict import Traced, predict
+from pipeline.vocab.sm import SM_ABLATION, SM_MEASURED
+from pipeline.vocab.variable import annotate
+
+ProgramFinder = Callable[[str, str, Mapping[str, Any]], Program | None]
+"""Kernel, architecture and options, none for the kernel's own -> program, if there is one."""
+
+
+def replay_measured(measured: xr.Dataset, gpus: xr.Dataset, find: ProgramFinder) -> xr.Dataset:
+    """Replay every published rate with its own tiles.
+
+    Parameters
+    ----------
+    measured : (measurement,)
+        As :func:`pipeline.measured.sgemm_rates` reads it.
+    gpus : (gpu,)
+        As :func:`pipeline.hardware.sm_figures.sm_gpus` gives them; measurements on others have no
+        prediction.
+    find
+        Gives the code of a kernel of the ladder.
+
+    Returns
+    -------
+    (measurement,)
+        ``predicted_gflops`` (GFLOP/s; NaN without a prediction), and as ``bound`` the busiest pipe.
+    """
+    found = _launches(measured, gpus, find)
+    rates = np.full(measured.sizes["measurement"], np.nan)
+    bound = np.full(len(rates), NO_BOUND, object)
+    for place, launch in found.items():
+        row = measured.isel(measurement=place)
+        prediction = predict(launch, gpus.sel(gpu=row["gpu"].item()))
+        rates[place] = _gflops(int(row["n"]), prediction.seconds)
+        bound[place] = busiest_pipe(prediction)
+    dataset = xr.Dataset(
+        {
+            "predicted_gflops": ("measurement", rates),
+            "bound": ("measurement", bound.astype(str)),
+        },
+        {"measurement": measured["measurement"].to_numpy()},
+    )
+    return annotate(dataset, SM_MEASURED)
+
+
+def ablate(
+    measured: xr.Dataset,
+    gpus: xr.Dataset,
+    find: ProgramFinder,
+    study: xr.Dataset,
+    left_out: Sequence[str] = NAMES,
+) -> xr.Dataset:
+    """Replay published rates with each mechanism left out in turn.
+
+    Parameters
+    ----------
+    measured, gpus, find
+        As for :func:`replay_measured`.
+    study : (mechanism,)
+        What was found elsewhere: ``mean_error``.
+    left_out
+        Mechanisms.
+
+    Returns
+    -------
+    (mechanism, measurement)
+        ``predicted_gflops`` of the rates that are replayed, with nothing left out (``none``)
+        first; beside them what was measured, and over (mechanism) ``study_error``.
+    """
+    found = _launches(measured, gpus, find)
+    rows = measured.isel(measurement=list(found)).drop_attrs()
+    seconds = FLOP_PER_FMA * rows["n"].astype(float) ** 3 / (1e9 * rows["measured_gflops"])
+    columns = (rows["kernel"], rows["gpu"], seconds)
+    launches = [
+        MeasuredLaunch(str(kernel.item()), str(gpu.item()), Traced(launch), float(time))
+        for launch, kernel, gpu, time in zip(found.values(), *columns, strict=True)
+    ]
+    errors = ablation(launches, gpus, left_out)
+    rates = rows["measured_gflops"] * (1 + errors["error"].rename(launch="measurement"))
+    error = study["mean_error"].reindex(mechanism=errors["mechanism"].to_numpy())
+    dataset = xr.Dataset(
+        {
+            "predicted_gflops": rates.transpose("mechanism", "measurement").reset_coords(drop=True),
+            "study_error": ("mechanism", error.to_numpy()),
+            **{name: rows[name] for name in ("measured_gflops", "kernel", "gpu", "n")},
+        },
+        {"mechanism": errors["mechanism"].to_numpy()},
+    )
+    return annotate(dataset, SM_ABLATION)
+
+
+def _gflops(n: int, seconds: float) -> float:
+    return units.to_giga(FLOP_PER_FMA * n**3 / seconds)
+
+
+def _launches(measured: xr.Dataset, gpus: xr.Dataset, find: ProgramFinder) -> dict[int, Launch]:
+    """Launch what can be replayed, by the place of the measurement."""
+    archs = dict(zip(*(gpus[name].to_numpy().tolist() for name in ("gpu", "arch")), strict=True))
+    launches = {}
+    for place, (case, _) in enumerate(cases_of(measured)):
+        row = measured.isel(measurement=place)
+        arch = archs.get(row["gpu"].item())
+        program = find(case.kernel.id, arch, _options(case)) if case and arch else None
+        if case and program:
+            launches[place] = square_product(program, twin_of(case), int(row["n"]))
+    return launches
+
+
+def _options(case: Case) -> dict[str, Any]:
+    """Give all options of a case, or none if they are the kernel's own."""
+    return {**asdict(case.options)} if case.changed else {}
+
+
+def twin_of(case: Case) -> Twin:
+    """Say how the twin of a kernel with these options is launched."""
+    return Twin(**twin_values(case.kernel, case.options))

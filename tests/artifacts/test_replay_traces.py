@@ -1,0 +1,48 @@
+import json
+from itertools import pairwise
+from pathlib import Path
+
+import jsonschema
+import numpy as np
+import pytest
+
+from pipeline.artifacts.replay_traces import SECONDS_PER_CYCLE, make_trace, replay_trace
+from tests.artifacts.fixtures_sm import SHOWN, STORES
+
+SCHEMA = json.loads(
+    (Path(__file__).parents[2] / "data/schemas/chrome_trace.json").read_text(encoding="utf-8")
+)
+
+
+@pytest.fixture(scope="module")
+def spans():
+    return STORES["sm_spans"]()
+
+
+def test_trace__is_valid_and_the_same_each_time(spans, tmp_path):
+    paths = [tmp_path / f"{number}.json" for number in range(2)]
+    for path in paths:
+        make_trace(spans, "k10_warptiled", str(path))
+    jsonschema.validate(json.loads(paths[0].read_text(encoding="utf-8")), SCHEMA)
+    assert paths[0].read_bytes() == paths[1].read_bytes()
+
+
+@pytest.mark.parametrize("kernel", SHOWN)
+def test_trace__has_a_track_per_warp_whose_slices_fill_it(spans, kernel):
+    trace = replay_trace(spans, kernel)
+    assert len(trace.tracks) == SHOWN[kernel]
+    for track in trace.tracks:
+        slices = [one for one in trace.slices if one.track == track]
+        assert slices[0].begin == 0
+        assert all(a.end == b.begin for a, b in pairwise(slices))
+
+
+def test_trace__every_issue_takes_a_cycle_and_has_the_text_of_an_instruction(spans):
+    trace = replay_trace(spans, "k03_smem")
+    issued = [one for one in trace.slices if one.category == "issue"]
+    expected = (spans["span_kernel"] == "k03_smem") & (spans["state"] == "selected")
+    assert len(issued) == int(expected.sum())
+    assert np.allclose([one.end - one.begin for one in issued], SECONDS_PER_CYCLE)
+    assert {one.name for one in issued} <= set(spans["text"].to_numpy().tolist())
+    counted = sum(sample.value for sample in trace.samples) * 16
+    assert counted == pytest.approx(len([one for one in issued if one.begin < 240e-6]))

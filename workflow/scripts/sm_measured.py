@@ -1,0 +1,12 @@
+"""Rule ``sm_measured``: replays of published rates, each with the tiles measured."""
+
+from pipeline import runlog, store
+from pipeline.listing_files import program_finder
+from pipeline.timing.replay_measured import replay_measured
+
+runlog.start(snakemake.log[0])
+
+measured = store.read(snakemake.input.measured)
+gpus = store.read(snakemake.input.gpus)
+find = program_finder(snakemake.input.listings)
+store.write(replay_measured(measured, gpus, find), snakemake.output[0])
