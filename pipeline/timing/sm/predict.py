@@ -29,7 +29,7 @@ _SECTOR_BYTES = 32
 _SUBCORES = 4
 _OF_SUBCORES = ("issue", "fma_heavy", "fma_lite", "alu", "uniform", "special", "tensor")
 _NO_WINDOW = Window(0, 0)
-_STAGGERS = (0, 700)
+STARTS = (0, 700)
 """Cycles between the starts of an SM's blocks; predictions are means over these."""
 
 
@@ -69,6 +69,7 @@ def predict(
     gpu: xr.Dataset,
     mechanisms: Mechanisms = ALL,
     window: Window | None = None,
+    starts: tuple[int, ...] = STARTS,
 ) -> Prediction:
     """Predict the time of a launch on a GPU.
 
@@ -82,6 +83,8 @@ def predict(
         What is modelled.
     window
         Cycles of the first replayed wave to be logged.
+    starts
+        Cycles between the starts of an SM's blocks; the result is the mean over these.
 
     Raises
     ------
@@ -90,14 +93,22 @@ def predict(
         fits on an SM.
     """
     traced = launch if isinstance(launch, Traced) else Traced(launch)
-    one = _Chip(traced, gpu, mechanisms, window or _NO_WINDOW)
+    one = _Chip(traced, gpu, mechanisms, window or _NO_WINDOW, starts)
     return one.predicted()
 
 
 class _Chip:
     """One launch on one GPU."""
 
-    def __init__(self, traced: Traced, gpu: xr.Dataset, on: Mechanisms, window: Window) -> None:
+    def __init__(
+        self,
+        traced: Traced,
+        gpu: xr.Dataset,
+        on: Mechanisms,
+        window: Window,
+        starts: tuple[int, ...],
+    ) -> None:
+        self._starts = starts
         self._traced, self._launch, self._on, self._window = traced, traced.launch, on, window
         self._id = str(gpu["gpu"].item())
         self._figures = {str(name): float(value) for name, value in gpu.items() if value.ndim == 0}
@@ -156,7 +167,7 @@ class _Chip:
         self._window = _NO_WINDOW
         steps = switched_trace(found, self._on)
         # Blocks that follow each other on an SM are out of step: by how much, nobody knows.
-        staggers = _STAGGERS if len(here) > 1 else _STAGGERS[:1]
+        staggers = self._starts if len(here) > 1 else self._starts[:1]
         replays = [
             replay(steps, self._code, come, each._replace(stagger=cycles)) for cycles in staggers
         ]
