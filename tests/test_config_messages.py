@@ -30,7 +30,7 @@ def test_every__holds_captions_headings_names_and_marked_texts(every):
     roofline = import_module(CATALOG[10]["roofline"])
     assert every[roofline.ARTIFACT.caption] == "pipeline/artifacts/lecture10/roofline.py"
     assert every["{title}."] == "pipeline/artifacts/artifact.py"
-    assert every["DRAM bandwidth"] == "pipeline/artifacts/lecture10/gpus.py"
+    assert every["FP32 lanes per SM"] == "pipeline/artifacts/lecture10/gpus.py"
     assert every["k03 shared memory"] == "pipeline/kernels/k03_smem.py"
     assert every["7 kernels in a graph"] == "config/config.yaml"
     assert "" not in every
