@@ -372,6 +372,11 @@ def test_code__an_edit_reruns_its_users_alone(built, name, jobs):
         assert built.planned() == jobs
 
 
+def test_translation__of_one_caption_reruns_the_artifacts_that_have_it(built):
+    with built.edited("pipeline/locale/zh.po", 'msgstr "屋顶线"', 'msgstr "屋顶模型"'):
+        assert built.planned() == of("roofline")
+
+
 def test_artifact__a_new_one_is_a_file_and_a_line_and_one_job(built):
     listed = '    "gpus": "pipeline.artifacts.lecture10.gpus",\n'
     new = built.folder / "pipeline/artifacts/lecture10/mine.py"
