@@ -119,7 +119,7 @@ def compare_rates(
         name: _looked_up(cases, rows, predictions) for name, predictions in (others or {}).items()
     }
     models |= {
-        name: given[["predicted_gflops", "bound"]].drop_attrs().sel(measurement=rows["measurement"])
+        name: _given(given.sel(measurement=rows["measurement"]))
         for name, given in (row_by_row or {}).items()
     }
     names = np.array(list(models))
@@ -171,6 +171,11 @@ def _looked_up(
         found = predictions.sel(here)
         gflops[position], bound[position] = float(found["gflops"]), str(found["bound"].item())
     return _rates(gflops, bound)
+
+
+def _given(rates: xr.Dataset) -> xr.Dataset:
+    """Take what another model says of each row, as a store has it."""
+    return _rates(rates["predicted_gflops"].to_numpy(), rates["bound"].to_numpy().astype(object))
 
 
 def _rates(gflops: NDArray[np.float64], bound: NDArray[np.object_]) -> xr.Dataset:

@@ -4,6 +4,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import xarray as xr
 
 from pipeline.hardware.gpus import gpus as figures
 from pipeline.hardware.sheet import load_sheets
@@ -177,3 +178,21 @@ def test_result__explains_itself(compared):
         assert {"units", "long_name"} <= set(held.attrs)
     assert compared.predicted_gflops.dims == ("measurement", "model")
     assert compared.mape.dims == ("validated_gpu", "model")
+
+
+def test_row_by_row__another_model_is_taken_as_a_store_has_it(tmp_path, cards):
+    path = tmp_path / "rates.csv"
+    path.write_text("\n".join([HEADER, row("k01_naive", 100.0), row("cublas", 200.0)]) + "\n")
+    measured = sgemm_rates(path)
+    other = xr.Dataset(
+        {
+            "predicted_gflops": ("measurement", [np.nan, 50.0]),
+            "bound": ("measurement", np.array(["none", "lsu"], np.dtypes.StringDType())),
+        },
+        # In another order than the measured rows.
+        {"measurement": measured["measurement"].to_numpy()[::-1]},
+    )
+    result = compare_rates(measured, cards, row_by_row={"other": other}).sel(model="other")
+    assert result.bound.to_numpy().tolist() == ["lsu", "none"]
+    assert result.ratio.to_numpy()[0] == 0.5
+    assert int(result["compared"].sel(validated_gpu="rtx_a6000")) == 1
