@@ -19,7 +19,7 @@ def sm_gpus(sheets: Mapping[str, Sheet]) -> xr.Dataset:
     Parameters
     ----------
     sheets
-        Id -> sheet; those without such figures are left out.
+        Id -> sheet; those without such figures are left out, so that there may be no GPU.
 
     Returns
     -------
@@ -27,11 +27,6 @@ def sm_gpus(sheets: Mapping[str, Sheet]) -> xr.Dataset:
         The figures of :func:`pipeline.hardware.gpus.gpus` and those of the replay, with their
         sources; ``smem_configurations`` over (gpu, configuration). A clock under light load is that
         of the data sheet where none is given; a power share is NaN where the card keeps its clock.
-
-    Raises
-    ------
-    DataError
-        If none of the sheets has the figures.
     """
     chosen = {name: sheet for name, sheet in sheets.items() if sheet.replay}
     dataset = gpus(sheets).sel(gpu=list(chosen))

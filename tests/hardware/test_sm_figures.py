@@ -38,9 +38,12 @@ def test_sm_gpus__short_lists_of_capacities_end_with_their_largest() -> None:
     assert set(row[2:].tolist()) == {65536}
 
 
-def test_sm_gpus__refuses_sheets_without_figures() -> None:
-    with pytest.raises(DataError, match="no GPU of v100_sxm2 has figures"):
-        sm_gpus({"v100_sxm2": SHEETS["v100_sxm2"]})
+def test_sm_gpus__sheets_without_figures_are_left_out() -> None:
+    found = sm_gpus({name: SHEETS[name] for name in ("v100_sxm2", "t4")})
+    assert found["gpu"].to_numpy().tolist() == ["t4"]
+    none = sm_gpus({"v100_sxm2": SHEETS["v100_sxm2"]})
+    assert none.sizes["gpu"] == 0
+    assert set(REPLAY_FIGURES) <= set(none)
 
 
 def test_sheet__a_replay_figure_in_another_unit_is_refused(tmp_path: Path) -> None:

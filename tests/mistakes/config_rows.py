@@ -115,13 +115,13 @@ ROWS = [
     row("text for a list", (BLOCK, "    block: 32 x 8  #"), "must be a list, written [first,"),
     # Several at once
     row(
-        "five mistakes",
+        "five mistakes, one of which breaks two rules",
         SOUND.replace(SEED, "  seed: x  #")
         .replace("pitch: 33", "pich: 33")
         .replace(GPUS, "gpus:\n  [h200,")
         .replace(HAZARDS, "hazard: {}\nhazards:\n")
         .replace("  large_n: 4096", "  large_n: 1000"),
-        "5 problems",
+        "6 problems",
         "counting.seed: ",
         "pich",
         "gpus[0]: ",

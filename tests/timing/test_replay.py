@@ -53,7 +53,7 @@ class Stand:
     def __init__(self):
         self.asked = []
 
-    def __call__(self, given, gpu, mechanisms=ALL, window=None):
+    def __call__(self, given, gpu, mechanisms=ALL, window=None, starts=None):
         launch = getattr(given, "launch", given)
         self.asked.append((launch, gpu["gpu"].item(), mechanisms))
         count = len(launch.program.instructions)
