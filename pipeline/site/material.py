@@ -12,7 +12,7 @@ FIRST_LANGUAGE = "en"
 DOWNLOADS = (".csv", ".tex")
 """What is copied beside the pages, so that they can be taken along; pictures are in the pages."""
 
-MOST_CHARACTERS = 100_000
+MOST_CHARACTERS = 30_000
 """Longer files are not copied: their numbers are in the dataset."""
 
 

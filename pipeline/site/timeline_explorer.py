@@ -11,7 +11,7 @@ from pipeline.site import digits
 from pipeline.site.thinning import thinned
 from pipeline.vocab.sweeps import TIMELINE_AXES
 
-MOST_POINTS = 120_000
+MOST_POINTS = 60_000
 """Times that are shipped, of all executions and GPUs together; a finer sweep is thinned out."""
 
 SAME = 1e-9
