@@ -164,7 +164,8 @@ def _named() -> Iterator[tuple[str, str]]:
 
 
 def _kernels(config: Config) -> Iterator[str]:
-    yield from (name(id_, KERNELS[id_].label) for id_ in config.kernels)
+    # All of them: which are configured reaches an artifact by its stores.
+    yield from (name(kernel.id, kernel.label) for kernel in KERNELS.values())
     for own in (config.own_kernels, config.own_cuda):
         yield from (entry.label for entry in own.values())
 
