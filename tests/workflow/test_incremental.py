@@ -413,8 +413,7 @@ def test_artifact__a_new_one_is_a_file_and_a_line_and_one_job(built):
         ({"replay": {"cycles": 32}}, behind("sm_spans")),
         (
             {"extrapolation": {"sizes": [1024, 2048, 4096]}},
-            compiled()
-            | behind("extrapolation", "own_extrapolation", "compiled_counts", *replayed()),
+            compiled() | behind("extrapolation", "own_extrapolation", "compiled_counts"),
         ),
         (
             {"compiled": {"n": 2048}},

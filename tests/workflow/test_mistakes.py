@@ -23,7 +23,7 @@ def test_config_file__mistakes_are_listed_whatever_is_asked_for(fresh, arguments
     with fresh.configured(kernals={}, counting={"seed": "many"}):
         shown = message(fresh, *arguments)
     assert "configuration: 2 problems in config/config.yaml" in shown
-    assert "kernals: unknown key; allowed: gpus, kernels, " in shown
+    assert "kernals: unknown key; allowed: language, gpus, kernels, " in shown
     assert "did you mean 'kernels'?" in shown
     assert "counting.seed: given 'many'; must be a whole number" in shown
 
@@ -37,7 +37,7 @@ def test_config_option__is_checked_too(fresh):
 def test_config_option__changes_what_it_names_and_nothing_else(built):
     planned = built.planned("--config", "lecture10={large_n: 1024}", "hazards={sizes: [64, 32]}")
     assert "hazards" in planned
-    assert "table lecture10 bottlenecks" in planned
+    assert "artifact lecture10 bottlenecks" in planned
     assert not planned & {"gpus", "counts", "predictions"}
 
 
