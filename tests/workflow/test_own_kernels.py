@@ -130,7 +130,7 @@ def test_own__builds_the_kernels_and_nothing_of_a_lecture(fresh):
     assert code == 0, shown
     assert "own: transpose_naive, transpose_padded are right" in shown
     made = {path.name for path in (fresh.folder / "results").iterdir()}
-    assert made == {"gpu_limits.zarr", "gpus.zarr", "own", "simulated"}
+    assert made == {"gpu_limits.zarr", "gpus.zarr", "manifest.json", "own", "simulated"}
     with xr.open_zarr(fresh.folder / "results/own/predictions.zarr") as predictions:
         assert predictions.gflops.sel(gpu="h100_sxm", n=4096).dims == ("kernel", "method")
 

@@ -170,4 +170,5 @@ def test_jobs__recorded_parameters_are_plain_values(built):
         assert any(
             re.fullmatch("[0-9a-f]{64}", value) for value in values if isinstance(value, str)
         )
-    assert seen == set(RULES)
+    # The small configuration names no CUDA of its own.
+    assert seen == {rule for rule in RULES if not rule.startswith("own_cuda")}
