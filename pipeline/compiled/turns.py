@@ -60,7 +60,7 @@ class TurnSkipper:
     Attributes
     ----------
     leaps
-        Branch, periods left out and turns of a period, for every time that turns were skipped.
+        Periods left out and turns of a period, for every time that turns were skipped.
     """
 
     def __init__(self, machine: Machine, chosen: Slice, watcher: Watcher) -> None:
@@ -70,7 +70,7 @@ class TurnSkipper:
         watcher.sinks.append(self._read)
         machine.observers.append(self._touched)
         machine.on_jump_back = self.arrived
-        self.leaps: list[tuple[int, int, int]] = []
+        self.leaps: list[tuple[int, int]] = []
 
     def _read(self, position: int, lanes: Mask, words: NDArray) -> None:
         for loop in self._recording:
@@ -100,7 +100,7 @@ class TurnSkipper:
             loop.current = []
             if len(loop.records) == 2 * loop.period:
                 self._recording.remove(loop)
-                self._skip(loop, branch, group)
+                self._skip(loop, group)
 
     def _forget(self, loop: _Loop) -> None:
         if loop in self._recording:
@@ -169,7 +169,7 @@ class TurnSkipper:
 
     # ---------- skipping ----------
 
-    def _skip(self, loop: _Loop, branch: int, group: Group) -> None:
+    def _skip(self, loop: _Loop, group: Group) -> None:
         period, moments = loop.period, loop.moments
         first, second, third = (moments[-1 - 2 * period], moments[-1 - period], moments[-1])
         needed = None
@@ -190,8 +190,6 @@ class TurnSkipper:
             loop.records, loop.current = [], []
             self._recording.append(loop)
             return
-        if steps - 1 >= _FEWEST:
-            self.leaps.append((branch, steps - 1, loop.period))
         self._leap(loop, group, steps, second, third)
 
     def _leap(self, loop: _Loop, group: Group, steps: int, second: Moment, third: Moment) -> None:
@@ -200,6 +198,7 @@ class TurnSkipper:
         self._forget(loop)
         if left_out < _FEWEST:
             return
+        self.leaps.append((left_out, loop.period))
         rows = self._rows(group.position)
         change = third[0] - second[0]
         self._machine.registers.rows[rows] += change * np.uint32(left_out % (1 << 32))

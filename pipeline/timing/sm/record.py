@@ -166,7 +166,7 @@ class _Recorder:
         self._open.add(branch)
         known = len(self._skipper.leaps)
         self._skipper.arrived(branch, group)
-        for _, periods, period in self._skipper.leaps[known:]:
+        for periods, period in self._skipper.leaps[known:]:
             run = min(len(arrivals) - 1, max(period + 1, (len(arrivals) - 1) * 3 // 4))
             self.record.leaps.append(
                 Leap(arrivals[-1 - run], arrivals[-1], run, period, periods * period)
