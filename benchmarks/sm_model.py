@@ -12,52 +12,22 @@ from statistics import correlation, fmean
 import pandas as pd
 import xarray as xr
 
-from pipeline.compiled.decode import decode
-from pipeline.counting.compiled_counts import square_product, twin
 from pipeline.hardware.sheet import load_sheets
 from pipeline.hardware.sm_figures import sm_gpus
-from pipeline.kernels.registry import KERNELS
-from pipeline.listing_files import read_listing, tiled_listing, twin_listing
+from pipeline.listing_files import listings_of, program_finder
 from pipeline.measured.kernels import sgemm_rates
-from pipeline.timing.compare import Case, published_case
+from pipeline.timing.replay_measured import measured_launches
 from pipeline.timing.sm.ablation import MeasuredLaunch, ablation
-from pipeline.timing.sm.predict import Traced, predict
+from pipeline.timing.sm.predict import predict
 
 MEASURED = Path("data/measured/sgemm_ladder.csv")
 NOT_JUDGED = ("k11_double_buffered", "k12_double_buffered_async")
-FLOP_PER_FMA = 2
 
 
-def program_path(case: Case, arch: str) -> Path:
-    """Return the listing of a case: that of the default tiles, or one of its own."""
-    default = type(case.options)()
-    if case.options == default:
-        return twin_listing(case.kernel.id, arch)
-    stated = {
-        name: getattr(case.options, name)
-        for name in ("bm", "bn", "bk", "wm", "wn", "wniter", "tm", "tn", "threads")
-        if hasattr(case.options, name)
-    }
-    return tiled_listing(case.kernel.id, arch, stated)
-
-
-def measured_launches(gpus: xr.Dataset) -> list[MeasuredLaunch]:
+def published_launches(gpus: xr.Dataset) -> list[MeasuredLaunch]:
     """Read published rates of kernels of the ladder, and the code that was measured."""
-    rows = sgemm_rates(MEASURED)
-    found = []
-    for position in range(rows.sizes["measurement"]):
-        row = rows.isel(measurement=position)
-        gpu, n = str(row["gpu"].item()), int(row["n"])
-        case, _ = published_case(row, KERNELS)
-        if case is None or gpu not in gpus["gpu"].to_numpy():
-            continue
-        path = program_path(case, str(gpus["arch"].sel(gpu=gpu).item()))
-        if not path.exists():
-            continue
-        launch = square_product(decode(read_listing(path)), twin(case.kernel, case.options), n)
-        seconds = FLOP_PER_FMA * n**3 / (1e9 * float(row["measured_gflops"]))
-        found.append(MeasuredLaunch(case.kernel.id, gpu, Traced(launch), seconds))
-    return found
+    find = program_finder(listings_of(gpus["arch"].to_series().unique()))
+    return list(measured_launches(sgemm_rates(MEASURED), gpus, find).values())
 
 
 def error_table(launches: list[MeasuredLaunch], gpus: xr.Dataset) -> pd.DataFrame:
@@ -112,7 +82,7 @@ def main() -> None:
     parser.add_argument("--profile", nargs=2, metavar=("KERNEL", "GPU"))
     options = parser.parse_args()
     gpus = sm_gpus(load_sheets(Path("data/gpus")))
-    launches = measured_launches(gpus)
+    launches = published_launches(gpus)
     if options.profile:
         kernel, gpu = options.profile
         one = next(one for one in launches if (one.kernel[:3], one.gpu) == (kernel[:3], gpu))

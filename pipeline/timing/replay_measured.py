@@ -85,15 +85,9 @@ def ablate(
         ``predicted_gflops`` of the rates that are replayed, with nothing left out (``none``)
         first; beside them what was measured, and over (mechanism) ``study_error``.
     """
-    found = _launches(measured, gpus, find)
-    rows = measured.isel(measurement=list(found)).drop_attrs()
-    seconds = FLOP_PER_FMA * rows["n"].astype(float) ** 3 / (1e9 * rows["measured_gflops"])
-    columns = (rows["kernel"], rows["gpu"], seconds)
-    launches = [
-        MeasuredLaunch(str(kernel.item()), str(gpu.item()), Traced(launch), float(time))
-        for launch, kernel, gpu, time in zip(found.values(), *columns, strict=True)
-    ]
-    errors = ablation(launches, gpus, left_out)
+    launches = measured_launches(measured, gpus, find)
+    rows = measured.isel(measurement=list(launches)).drop_attrs()
+    errors = ablation(list(launches.values()), gpus, left_out)
     rates = rows["measured_gflops"] * (1 + errors["error"].rename(launch="measurement"))
     error = study["mean_error"].reindex(mechanism=errors["mechanism"].to_numpy())
     dataset = xr.Dataset(
@@ -105,6 +99,30 @@ def ablate(
         {"mechanism": errors["mechanism"].to_numpy()},
     )
     return annotate(dataset, SM_ABLATION)
+
+
+def measured_launches(
+    measured: xr.Dataset, gpus: xr.Dataset, find: ProgramFinder
+) -> dict[int, MeasuredLaunch]:
+    """Launch the published rates that can be replayed.
+
+    Parameters
+    ----------
+    measured, gpus, find
+        As for :func:`replay_measured`.
+
+    Returns
+    -------
+    By the place of the measurement.
+    """
+    found = _launches(measured, gpus, find)
+    rows = measured.isel(measurement=list(found))
+    seconds = FLOP_PER_FMA * rows["n"].astype(float) ** 3 / (1e9 * rows["measured_gflops"])
+    columns = (rows["kernel"], rows["gpu"], seconds)
+    return {
+        place: MeasuredLaunch(str(kernel.item()), str(gpu.item()), Traced(launch), float(time))
+        for (place, launch), kernel, gpu, time in zip(found.items(), *columns, strict=True)
+    }
 
 
 def _gflops(n: int, seconds: float) -> float:
