@@ -10,12 +10,12 @@ from numpy.typing import NDArray
 from pipeline.compiled.columns import instruction_columns
 from pipeline.compiled.decode import Program
 from pipeline.compiled.twin import Twin, square_product
+from pipeline.timing.sm.numbers import SELECTED
 from pipeline.timing.sm.predict import predict
 from pipeline.timing.sm.result import STALLS, Log, Window
 from pipeline.vocab.sm import SM_SPANS
 from pipeline.vocab.variable import annotate
 
-SELECTED = "selected"
 _ABSENT = -1
 _COLUMNS = {
     **dict.fromkeys(("warp", "subcore", "block", "begin", "end"), np.int64),
@@ -120,6 +120,6 @@ def _rows(log: Log, program: Program) -> dict[str, NDArray[Any]]:
 def _begins(position: NDArray[np.int32], state: NDArray[np.int8]) -> NDArray[np.bool_]:
     """Mark the cycles (warp, cycle) at which something else begins."""
     changed = (position[:, 1:] != position[:, :-1]) | (state[:, 1:] != state[:, :-1])
-    issued = state[:, 1:] == list(STALLS).index(SELECTED)
+    issued = state[:, 1:] == SELECTED
     first = np.ones((len(position), 1), bool)
     return np.concatenate([first, changed | issued], axis=1)

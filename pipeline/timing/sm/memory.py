@@ -10,7 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pipeline.errors import ModelError
+from pipeline.timing.sm import result
 from pipeline.timing.sm.code import ALU, DOUBLE, SPECIAL, TENSOR, UNIFORM, Code
+from pipeline.timing.sm.numbers import WAIT
 from pipeline.timing.sm.rates import Rates
 from pipeline.timing.sm.trace import Trace
 
@@ -77,7 +79,7 @@ CACHED = 2 + SECTORS
 (G_LOW, G_HIGH, G_FROM, G_TO) = range(4)
 PROGRESS = 4
 
-REASONS, PIPES, TRAFFIC = 12, 12, 4
+REASONS, PIPES, TRAFFIC = len(result.STALLS), len(result.PIPES), 4
 (F_LOADED, F_HIT, F_L2, F_DRAM) = range(TRAFFIC)
 
 
@@ -154,7 +156,7 @@ def _warps(memory: NDArray[np.int64], trace: Trace, stagger: int) -> None:
     starts = trace.path_start[trace.path]
     table[:, W_PLACE], table[:, W_SPAN] = trace.position[starts], trace.span[starts]
     table[:, W_WAKE] = table[:, W_SINCE] = trace.block * stagger
-    table[:, W_WHY], table[:, W_ALIVE], table[:, W_WAITING] = 2, 1, -1
+    table[:, W_WHY], table[:, W_ALIVE], table[:, W_WAITING] = WAIT, 1, -1
     table[:, W_FETCHED], table[:, W_BLOCK] = -9, trace.block
     table[:, W_STEPS], table[:, W_ROWS] = starts, trace.row_start
     table[:, W_LAST] = trace.path_start[trace.path + 1] - starts - 1

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from pipeline.timing.sm.code import ATOMIC, COPY, SHARED, SHUFFLE, STORE, Code
 from pipeline.timing.sm.memory import NEVER, SECTORS, SUBCORES, WAYS
 from pipeline.timing.sm.rates import PARTS, Rates
+from pipeline.timing.sm.result import PIPES
 from pipeline.timing.sm.trace import Trace
 
 
@@ -67,7 +68,7 @@ class Stage:
         return begin
 
 
-_LSU, _DATA, _TAGS, _L2, _DRAM = 7, 8, 9, 10, 11
+_LSU, _DATA, _TAGS, _L2, _DRAM = map(list(PIPES).index, ("lsu", "l1_data", "l1_tags", "l2", "dram"))
 _LOADED, _HIT, _FROM_L2, _FROM_DRAM = range(4)
 
 

@@ -11,14 +11,14 @@ from pipeline.timing.sm import memory as lay
 from pipeline.timing.sm import replay_fast
 from pipeline.timing.sm.code import Code
 from pipeline.timing.sm.memory import lay_out
+from pipeline.timing.sm.numbers import LONG, P_DATA, P_DRAM, P_L2, P_TAGS, SELECTED
 from pipeline.timing.sm.origin import Origin
 from pipeline.timing.sm.rates import PARTS, Rates
-from pipeline.timing.sm.result import PIPES, STALLS, Log
+from pipeline.timing.sm.result import Log
 from pipeline.timing.sm.trace import Trace
 
 _MOST_CYCLES = 1 << 40
-_SELECTED = list(STALLS).index("selected")
-_IN_PARTS = [name in ("l1_data", "l1_tags", "l2", "dram") for name in PIPES]
+_IN_PARTS = [P_DATA, P_TAGS, P_L2, P_DRAM]
 
 
 @dataclass(frozen=True)
@@ -88,12 +88,11 @@ def bounded(found: Replay, warps: int) -> Replay:
     In a replay an SM may take more than its share for a while, as others do something else then;
     in all it cannot. What it waits more is for loads.
     """
-    names = list(PIPES)
-    least = max(found.work[names.index("l2")], found.work[names.index("dram")])
+    least = max(found.work[P_L2], found.work[P_DRAM])
     if least <= found.cycles:
         return found
     stalls = found.stalls.copy()
-    column = stalls[:, list(STALLS).index("long_scoreboard")]
+    column = stalls[:, LONG]
     weight = column if column.any() else stalls.sum(axis=1)
     column += (least - found.cycles) * warps * weight / weight.sum()
     return replace(found, cycles=float(least), stalls=stalls)
@@ -135,12 +134,12 @@ def _waits(
     Each of their steps takes a cycle to issue; what else warps do has the proportions of the turns
     that were replayed.
     """
-    issued = stalls[..., _SELECTED].sum(axis=1)
+    issued = stalls[..., SELECTED].sum(axis=1)
     waited = stalls.sum(axis=(1, 2)) - issued
     rest = np.maximum(waited + more - issued * (often - 1), 0)
     longer = np.divide(rest, waited, out=np.ones(len(often)), where=waited > 0)
     weights = np.repeat(longer[:, None], stalls.shape[-1], axis=1)
-    weights[:, _SELECTED] = often
+    weights[:, SELECTED] = often
     return np.einsum("sr,sir->ir", weights, stalls)
 
 
