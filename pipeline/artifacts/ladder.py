@@ -1,7 +1,7 @@
 """The kernels of the ladder as readers see them, with the published rates beside them."""
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from statistics import fmean
 
 import numpy as np
@@ -74,12 +74,33 @@ def by_kernel(dataset: xr.Dataset) -> pd.DataFrame:
     One row per element; dimensions and coordinates are columns.
     """
     frame = dataset.sortby("kernel_number").to_dataframe().reset_index()
-    names = [
+    frame.insert(0, "kernel_name", kernel_names(frame))
+    return frame
+
+
+def kernel_names(frame: pd.DataFrame) -> list[str]:
+    """Short names of the kernels in rows with the columns ``kernel`` and ``kernel_label``."""
+    return [
         name(kernel, label)
         for kernel, label in zip(frame["kernel"], frame["kernel_label"], strict=True)
     ]
-    frame.insert(0, "kernel_name", names)
-    return frame
+
+
+def gpus_in_order(frame: pd.DataFrame, gpus: xr.Dataset, by: Sequence[str]) -> pd.DataFrame:
+    """Keep the rows of GPUs that are shown, in the order of these, and sort those of each.
+
+    Parameters
+    ----------
+    frame
+        With the column ``gpu``.
+    gpus : (gpu,)
+        The store of that name.
+    by
+        Columns by which the rows of a GPU are sorted.
+    """
+    rank = {gpu: place for place, gpu in enumerate(gpus["gpu"].to_numpy().tolist())}
+    ranked = frame[frame["gpu"].isin(list(rank))].assign(rank=frame["gpu"].map(rank))
+    return ranked.sort_values(["rank", *by]).drop(columns="rank").reset_index(drop=True)
 
 
 def uses_tensor_cores(t_tensor: xr.DataArray) -> xr.DataArray:

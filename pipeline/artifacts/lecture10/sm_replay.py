@@ -11,7 +11,7 @@ from matplotlib.figure import Figure
 from pipeline import units
 from pipeline.artifacts import style
 from pipeline.artifacts.artifact import Artifact
-from pipeline.artifacts.ladder import mean_absolute_error, name, tag
+from pipeline.artifacts.ladder import gpus_in_order, kernel_names, mean_absolute_error, tag
 from pipeline.render.column import Column
 from pipeline.words import Say, listed
 
@@ -93,18 +93,12 @@ def _rates(validation: xr.Dataset, gpus: xr.Dataset) -> pd.DataFrame:
         frame[f"{column}_mean"] = frame[f"{column}_rank"] = np.nan
     bound = validation["bound"].sel(model=MODELS["replay"]).to_numpy()
     frame["busiest"] = [style.pipe_name(one) for one in bound]
-    frame["kernel_name"] = [
-        name(kernel, label or None)
-        for kernel, label in zip(frame["kernel"], frame["kernel_label"], strict=True)
-    ]
-    names = gpus["gpu_name"].to_series()
-    frame["gpu_name"] = frame["gpu"].map(names)
-    frame = frame[frame["gpu"].isin(names.index)].dropna(
+    frame["kernel_name"] = kernel_names(frame)
+    frame["gpu_name"] = frame["gpu"].map(gpus["gpu_name"].to_series())
+    frame = frame.drop(columns="kernel_label").dropna(
         subset=[f"{column}_ratio" for column in MODELS], how="all"
     )
-    rank = {gpu: position for position, gpu in enumerate(names.index)}
-    order = frame.assign(rank=frame["gpu"].map(rank)).sort_values(["rank", "kernel", "n"])
-    return frame.loc[order.index].drop(columns="kernel_label").reset_index(drop=True)
+    return gpus_in_order(frame, gpus, ["kernel", "n"])
 
 
 def _summary(first: pd.Series, validation: xr.Dataset) -> pd.DataFrame:

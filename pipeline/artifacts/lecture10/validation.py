@@ -7,7 +7,7 @@ from matplotlib.figure import Figure, SubFigure
 
 from pipeline.artifacts import style
 from pipeline.artifacts.artifact import Artifact
-from pipeline.artifacts.ladder import mean_absolute_error, name, tag
+from pipeline.artifacts.ladder import gpus_in_order, kernel_names, mean_absolute_error, tag
 from pipeline.render.column import Column
 from pipeline.timing.resources import RESOURCES
 from pipeline.words import Say, english, listed, message
@@ -126,11 +126,10 @@ def _rates(validation: xr.Dataset, gpus: xr.Dataset, say: Say) -> pd.DataFrame:
     per_rate = [name for name, held in validation.data_vars.items() if "measurement" in held.dims]
     frame = validation[per_rate].sel(model=MODEL, drop=True).to_dataframe().reset_index(drop=True)
     frame["replay_error"] = validation["ratio"].sel(model=REPLAY).to_numpy() - 1
-    names = gpus["gpu_name"].to_series()
-    frame = frame[frame["gpu"].isin(names.index)].reset_index(drop=True)
-    labels = zip(frame["kernel"], frame["kernel_label"], strict=True)
-    frame["kernel_name"] = [name(kernel, label or None) for kernel, label in labels]
-    frame["gpu_name"] = frame["gpu"].map(names)
+    frame["library"] = frame["kernel_label"] == ""
+    frame = gpus_in_order(frame, gpus, ["library", "kernel", "n"]).drop(columns="library")
+    frame["kernel_name"] = kernel_names(frame)
+    frame["gpu_name"] = frame["gpu"].map(gpus["gpu_name"].to_series())
     frame["error"] = frame["ratio"] - 1
     frame["mean_error"] = frame["replay_mean_error"] = frame["rank_correlation"] = np.nan
     reasons = [LEFT_OUT.get(tag(kernel), "") for kernel in frame["kernel"]]
@@ -138,10 +137,7 @@ def _rates(validation: xr.Dataset, gpus: xr.Dataset, say: Say) -> pd.DataFrame:
         say(note) if np.isnan(ratio) else say("; ").join(map(say, filter(None, (reason, note))))
         for reason, note, ratio in zip(reasons, frame["note"], frame["ratio"], strict=True)
     ]
-    rank = {gpu: position for position, gpu in enumerate(names.index)}
-    order = frame.assign(rank=frame["gpu"].map(rank), library=frame["kernel_label"] == "")
-    order = order.sort_values(["rank", "library", "kernel", "n"])
-    return frame.loc[order.index].reset_index(drop=True)
+    return frame
 
 
 def _summary(rows: pd.DataFrame, validation: xr.Dataset, gpu: str, say: Say) -> pd.DataFrame:

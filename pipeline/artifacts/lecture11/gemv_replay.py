@@ -10,7 +10,7 @@ from matplotlib.figure import Figure
 from pipeline import units
 from pipeline.artifacts import style
 from pipeline.artifacts.artifact import Artifact
-from pipeline.artifacts.ladder import mean_absolute_error
+from pipeline.artifacts.ladder import gpus_in_order, mean_absolute_error
 from pipeline.render.column import Column
 from pipeline.words import Say, together
 
@@ -65,11 +65,8 @@ def table(gemvs: xr.Dataset, compared: xr.Dataset, gpus: xr.Dataset) -> pd.DataF
     frame["lecture_t"] = lecture.reindex(frame.index)
     for model in MODELS:
         frame[f"{model}_error"] = frame[f"{model}_t"] / frame["measured"] - 1
-    rank = {gpu: place for place, gpu in enumerate(gpus["gpu"].to_numpy().tolist())}
-    frame = frame[frame["gpu"].isin(list(rank))]
     frame["dram_bandwidth"] = frame["gpu"].map(gpus["dram_bandwidth"].to_series())
-    order = frame.assign(rank=frame["gpu"].map(rank)).sort_values(["rank", "weight_bytes", "rows"])
-    return order.drop(columns="rank").reset_index(drop=True)
+    return gpus_in_order(frame, gpus, ["weight_bytes", "rows"])
 
 
 def facts(gemvs: xr.Dataset, compared: xr.Dataset, gpus: xr.Dataset, say: Say) -> dict[str, Any]:

@@ -1,7 +1,7 @@
 """What the replay models: each mechanism has a name and a switch, so that an ablation is a setting.
 
 Where a mechanism lives and what it follows is said beside each name; the figures that it uses, with
-their sources, are those of ``pipeline.timing.sm.figures``.
+their sources, are those of ``pipeline.hardware.sm_figures``.
 """
 
 from dataclasses import dataclass, fields, replace
