@@ -127,6 +127,7 @@ def test_entry__of_the_delivered_configuration_is_right_when_it_is_let_in(folder
     ("changes", "path", "message"),
     [
         ({"file": "none.cu"}, "file", "there is no such file; give a path relative to"),
+        ({"file": 300 * "a" + ".cu"}, "file", "there is no such file"),
         ({"file": "mine.cubin"}, "file", "holds no machine code that can be read.*-no-compress"),
         ({"file": "cut.sass"}, "file", "does not start with '# listing 1'"),
         ({"file": "one.sass", "architectures": ["sm_86"]}, r"architectures\[0\]",
@@ -203,6 +204,18 @@ def test_values__are_plain_and_read_back(folder):
 def test_sources__are_the_file_and_what_it_includes_from_beside_it(folder):
     assert sources("mine.cu", folder) == ["mine.cu", "part.cuh"]
     assert sources("one.sass", folder) == ["one.sass"]
+
+
+def test_sources__that_include_each_other_from_other_folders_stand_once(tmp_path):
+    for name, included in (("a/x.cuh", "../b/y.cuh"), ("b/y.cuh", "../a/x.cuh")):
+        (tmp_path / name).parent.mkdir()
+        (tmp_path / name).write_text(f'#include "{included}"\n', encoding="utf-8")
+    assert sources("a/x.cuh", tmp_path) == ["a/../b/y.cuh", "a/x.cuh"]
+
+
+def test_sources__include_whose_name_no_file_can_have_is_not_there(tmp_path):
+    (tmp_path / "mine.cu").write_text(f'#include "{"x" * 5000}"\n', encoding="utf-8")
+    assert sources("mine.cu", tmp_path) == ["mine.cu"]
 
 
 def test_files__are_pages_checks_stores_and_artifacts(folder):

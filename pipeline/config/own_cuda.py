@@ -64,17 +64,18 @@ def own_cuda(name: str, entry: CudaEntry) -> OwnCuda:
 
 def sources(file: str, checkout: Path = CHECKOUT) -> list[str]:
     """List a file with those that it includes with quotes, as far as they are there."""
-    found: dict[Path, None] = {}
+    # By where they lie: files that include each other through ``..`` have names without end.
+    found: dict[Path, Path] = {}
     waiting = [Path(file)]
     while waiting:
         path = waiting.pop()
-        if path not in found and (checkout / path).is_file():
-            found[path] = None
+        if _is_there(checkout / path) and (place := (checkout / path).resolve()) not in found:
+            found[place] = path
             if path.suffix in SOURCES:
-                text = (checkout / path).read_text(encoding="utf-8", errors="replace")
+                text = place.read_text(encoding="utf-8", errors="replace")
                 named = filter(str.isprintable, _INCLUDE.findall(text))
                 waiting += [path.parent / name for name in named]
-    return sorted(map(str, found))
+    return sorted(map(str, found.values()))
 
 
 def functions(entry: CudaEntry) -> list[str]:
@@ -133,7 +134,7 @@ def _architectures(
 ) -> tuple[tuple[str, ...], list[Problem]]:
     """Find out which architectures a file has code for; all that are known, if it is a source."""
     path, place = checkout / entry.file, key_path((*where, "file"))
-    if not (entry.file.isprintable() and path.is_file()):
+    if not (entry.file.isprintable() and _is_there(path)):
         return (), [
             Problem(
                 place,
@@ -156,6 +157,14 @@ def _architectures(
             )
         ]
     return there, []
+
+
+def _is_there(path: Path) -> bool:
+    """Say whether a file can be looked at; one whose name is too long for any file cannot."""
+    try:
+        return path.is_file()
+    except OSError:
+        return False
 
 
 def _compiled_for(path: Path) -> tuple[str, ...]:
