@@ -5,6 +5,7 @@ nothing needs a compiler. ``make sass`` writes them anew after a change of a sou
 """
 
 import csv
+import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -218,13 +219,10 @@ def compiled(path: str | Path, architecture: str, entry: str) -> Program:
 
 
 def _named(path: Path, entry: str, found: Mapping[str, Listing]) -> Listing:
-    """Choose a kernel by its name, or by its name in the source if that is mangled.
-
-    Mangled names hold names with their lengths before them (Itanium C++ ABI).
-    """
+    """Choose a kernel by its name, or by its name in the source if that is mangled."""
     if entry in found:
         return found[entry]
-    mangled = [name for name in found if name[:2] == "_Z" and f"{len(entry)}{entry}" in name]
+    mangled = [name for name in found if _in_source(name) == entry]
     if len(mangled) == 1:
         return found[mangled[0]]
     there = ", ".join(mangled or sorted(found)) or "none"
@@ -233,3 +231,20 @@ def _named(path: Path, entry: str, found: Mapping[str, Listing]) -> Listing:
         f"{path}: {several}; there are {there}. Names of C++ are mangled: give one of these, or "
         f'write extern "C" before the kernel'
     )
+
+
+def _in_source(mangled: str) -> str:
+    """Return the name that a function has in the source; nothing if its name is not mangled.
+
+    Names stand with their lengths before them, and those of namespaces, after ``N``, before that of
+    the function (Itanium C++ ABI).
+
+    >>> _in_source("_ZN12_GLOBAL__N_15scaleIfEEvPT_")
+    'scale'
+    """
+    head = re.match(r"_ZL?(N?)", mangled)
+    name, rest = "", mangled[head.end() :] if head else ""
+    while length := re.match(r"L?([0-9]+)", rest):
+        end = length.end() + int(length[1])
+        name, rest = rest[length.end() : end], rest[end:] if head and head[1] else ""
+    return name

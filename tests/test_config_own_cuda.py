@@ -15,7 +15,7 @@ from pipeline.config.own_cuda import function_files, own_cuda, sources
 from pipeline.config.own_cuda_entry import ARCHITECTURES, CudaArgumentEntry, CudaEntry
 from pipeline.config.readme import readme
 from pipeline.counting.own_cuda import CudaArgument, read_own
-from pipeline.errors import ConfigError, ToolError
+from pipeline.errors import ConfigError, MachineCodeError, ToolError
 from pipeline.kernels.registry import KERNELS
 from pipeline.listing_files import compiled
 
@@ -245,3 +245,24 @@ def test_compiled__name_of_the_source_is_enough_if_one_kernel_has_it(tmp_path):
     path.write_text(text.replace("kernel transpose\n", f"kernel {mangled}\n"), encoding="utf-8")
     assert compiled(path, "sm_80", "transpose").kernel == mangled
     assert compiled(path, "sm_80", mangled).kernel == mangled
+
+
+@pytest.mark.parametrize(
+    ("mangled", "name"),
+    [
+        ("_Z5scalePffi", "scale"),
+        ("_Z15scale_by_factorPf", "scale_by_factor"),
+        ("_ZL5scalePf", "scale"),
+        ("_ZN2k15scaleILi3EEEvPf", "scale"),
+        ("_ZN12_GLOBAL__N_15scaleEPf", "scale"),
+        ("_Z5other5scale", "other"),
+    ],
+)
+def test_compiled__name_of_the_source_is_the_whole_name_of_the_function(tmp_path, mangled, name):
+    text = (LISTINGS / "transpose_sm_80.sass").read_text(encoding="utf-8")
+    path = tmp_path / "one.sass"
+    path.write_text(text.replace("kernel transpose\n", f"kernel {mangled}\n"), encoding="utf-8")
+    assert compiled(path, "sm_80", name).kernel == mangled
+    for other in {"scale", "other", "factor"} - {name}:
+        with pytest.raises(MachineCodeError, match=f"there is no kernel {other}; there are _Z"):
+            compiled(path, "sm_80", other)
