@@ -2,14 +2,14 @@
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
-from pydantic import ValidationError
-
 from pipeline.compiled import elf
+from pipeline.config.own_choice import Choice, Where, WrongError
 from pipeline.config.own_cuda_entry import ARCHITECTURES, CudaArgumentEntry, CudaEntry
-from pipeline.config.problem import Problem, from_pydantic, key_path, nearest, shown
+from pipeline.config.problem import Problem, key_path, nearest, shown
 from pipeline.counting.own_cuda import FILLS, RANDOM, CudaArgument, OwnCuda
 from pipeline.errors import ConfigError, MachineCodeError
 from pipeline.listing_files import SOURCES, read_listing
@@ -17,8 +17,6 @@ from pipeline.user_file import CHECKOUT, Function, declared
 
 SECTION = "own_cuda"
 
-_ID = re.compile(r"[a-z0-9_]{1,60}")
-_LEFT_OUT = ("false", "False")
 _INCLUDE = re.compile(r'^\s*#\s*include\s*"([^"]+)"', re.MULTILINE)
 
 
@@ -43,16 +41,8 @@ def choose_cuda(
     problems
         What is wrong with the others.
     """
-    chosen, problems = {}, []
-    for name, entry in given.items():
-        if entry is False or entry in _LEFT_OUT:
-            continue
-        found = _choose_one(name, entry, taken, checkout)
-        if isinstance(found, CudaEntry):
-            chosen[str(name)] = found
-        else:
-            problems += found
-    return chosen, problems
+    completed = partial(_completed, checkout=checkout)
+    return Choice(SECTION, CudaEntry, taken, "another kernel", completed).choose(given)
 
 
 def own_cuda(name: str, entry: CudaEntry) -> OwnCuda:
@@ -97,40 +87,20 @@ def _argument(name: str, entry: CudaArgumentEntry) -> CudaArgument:
     return CudaArgument(name, entry.type, entry.shape or (), fill, entry.output)
 
 
-def _choose_one(
-    name: object, given: object, taken: Sequence[str], checkout: Path
-) -> CudaEntry | list[Problem]:
-    where = (SECTION, str(name))
-    problems = list(_name_problems(name, taken))
-    if not isinstance(given, Mapping):
-        allowed = "must be a group of keys, see config/README.md; false leaves the kernel out"
-        return [*problems, Problem(key_path(where), f"given {shown(given)}; {allowed}")]
-    try:
-        entry = CudaEntry.model_validate(given)
-    except ValidationError as error:
-        return [*problems, *from_pydantic(error, where, CudaEntry)]
-    there, found = _architectures(where, entry, checkout)
-    problems += found
-    if not found:
+def _completed(where: Where, entry: CudaEntry, checkout: Path) -> CudaEntry:
+    there, problems = _architectures(where, entry, checkout)
+    if not problems:
         problems += _architecture_problems(where, entry, there)
     problems += _function_problems(where, entry, checkout)
     if problems:
-        return problems
+        raise WrongError(problems)
     return entry.model_copy(
-        update={"label": entry.label or str(name), "architectures": entry.architectures or there}
+        update={"label": entry.label or where[1], "architectures": entry.architectures or there}
     )
 
 
-def _name_problems(name: object, taken: Sequence[str]) -> Iterator[Problem]:
-    path = key_path((SECTION, str(name)))
-    if not isinstance(name, str) or not _ID.fullmatch(name):
-        yield Problem(path, "a kernel's name is made of a to z, 0 to 9 and _, at most 60")
-    elif name in taken:
-        yield Problem(path, "is the name of another kernel; choose another")
-
-
 def _architectures(
-    where: tuple[str, ...], entry: CudaEntry, checkout: Path
+    where: Where, entry: CudaEntry, checkout: Path
 ) -> tuple[tuple[str, ...], list[Problem]]:
     """Find out which architectures a file has code for; all that are known, if it is a source."""
     path, place = checkout / entry.file, key_path((*where, "file"))
@@ -175,7 +145,7 @@ def _compiled_for(path: Path) -> tuple[str, ...]:
 
 
 def _architecture_problems(
-    where: tuple[str, ...], entry: CudaEntry, there: Sequence[str]
+    where: Where, entry: CudaEntry, there: Sequence[str]
 ) -> Iterator[Problem]:
     for position, name in enumerate(entry.architectures):
         if name not in there:
@@ -185,9 +155,7 @@ def _architecture_problems(
             )
 
 
-def _function_problems(
-    where: tuple[str, ...], entry: CudaEntry, checkout: Path
-) -> Iterator[Problem]:
+def _function_problems(where: Where, entry: CudaEntry, checkout: Path) -> Iterator[Problem]:
     if entry.specification:
         place = (*where, "specification")
         found = _declared(place, entry.specification, checkout)

@@ -1,22 +1,18 @@
 """Kernels of the user's own, as the configuration names them, held against their files."""
 
-import re
 from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
-from pydantic import ValidationError
-
+from pipeline.config.own_choice import Choice, Where, WrongError
 from pipeline.config.own_entry import OwnEntry
-from pipeline.config.problem import Problem, from_pydantic, key_path, nearest, shown, unknown
+from pipeline.config.problem import Problem, key_path, nearest, shown, unknown
 from pipeline.errors import ConfigError
 from pipeline.kernels.own_kernel import SIZE, OwnKernel
 from pipeline.user_file import CHECKOUT, Function, declared
 
 SECTION = "own_kernels"
-
-_ID = re.compile(r"[a-z0-9_]{1,60}")
-_LEFT_OUT = ("false", "False")
 
 
 def choose_own(
@@ -40,15 +36,8 @@ def choose_own(
     problems
         What is wrong with the others.
     """
-    chosen, problems = {}, []
-    for name, entry in given.items():
-        if entry is False or entry in _LEFT_OUT:
-            continue
-        try:
-            chosen[str(name)] = _choose_one(name, entry, ladder, checkout)
-        except _WrongError as wrong:
-            problems += wrong.problems
-    return chosen, problems
+    completed = partial(_completed, checkout=checkout)
+    return Choice(SECTION, OwnEntry, ladder, "a kernel of the ladder", completed).choose(given)
 
 
 def own_kernel(name: str, entry: OwnEntry) -> OwnKernel:
@@ -57,35 +46,18 @@ def own_kernel(name: str, entry: OwnEntry) -> OwnKernel:
     return OwnKernel(name, **{field: getattr(entry, field) for field in fields if field != "id"})
 
 
-class _WrongError(Exception):
-    """An entry cannot be used."""
-
-    def __init__(self, problems: list[Problem]) -> None:
-        super().__init__(problems)
-        self.problems = problems
-
-
 def _require(problems: Iterator[Problem] | list[Problem]) -> None:
     found = list(problems)
     if found:
-        raise _WrongError(found)
+        raise WrongError(found)
 
 
-def _choose_one(name: object, given: object, ladder: Sequence[str], checkout: Path) -> OwnEntry:
-    where = (SECTION, str(name))
-    _require(_name_problems(name, ladder))
-    if not isinstance(given, Mapping):
-        allowed = "must be a group of keys, see config/README.md; false leaves the kernel out"
-        raise _WrongError([Problem(key_path(where), f"given {shown(given)}; {allowed}")])
-    try:
-        entry = OwnEntry.model_validate(given)
-    except ValidationError as error:
-        raise _WrongError(from_pydantic(error, where, OwnEntry)) from None
+def _completed(where: Where, entry: OwnEntry, checkout: Path) -> OwnEntry:
     try:
         there = declared(entry.file, checkout)
     except ConfigError as error:
         path = key_path((*where, "file"))
-        raise _WrongError([Problem(path, f"given {shown(entry.file)}; {error}")]) from None
+        raise WrongError([Problem(path, f"given {shown(entry.file)}; {error}")]) from None
     _require(_axis_problems(where, entry))
     _require(_function_problems(where, entry, there))
     kernel, specification = there[entry.kernel], there[entry.specification]
@@ -93,18 +65,10 @@ def _choose_one(name: object, given: object, ladder: Sequence[str], checkout: Pa
     _require(_specification_problems(where, entry, specification))
     _require(_signature_problems(where, entry, kernel, specification))
     shapes = {one: entry.inputs.get(one, (SIZE, SIZE)) for one in specification.required}
-    return entry.model_copy(update={"label": entry.label or str(name), "inputs": shapes})
+    return entry.model_copy(update={"label": entry.label or where[1], "inputs": shapes})
 
 
-def _name_problems(name: object, ladder: Sequence[str]) -> Iterator[Problem]:
-    path = key_path((SECTION, str(name)))
-    if not isinstance(name, str) or not _ID.fullmatch(name):
-        yield Problem(path, "a kernel's name is made of a to z, 0 to 9 and _, at most 60")
-    elif name in ladder:
-        yield Problem(path, "is the name of a kernel of the ladder; choose another")
-
-
-def _axis_problems(where: tuple[str, ...], entry: OwnEntry) -> Iterator[Problem]:
+def _axis_problems(where: Where, entry: OwnEntry) -> Iterator[Problem]:
     if len(entry.tile) != len(entry.space):
         yield Problem(
             key_path((*where, "tile")),
@@ -114,7 +78,7 @@ def _axis_problems(where: tuple[str, ...], entry: OwnEntry) -> Iterator[Problem]
 
 
 def _function_problems(
-    where: tuple[str, ...], entry: OwnEntry, there: Mapping[str, Function]
+    where: Where, entry: OwnEntry, there: Mapping[str, Function]
 ) -> Iterator[Problem]:
     for key in ("kernel", "specification"):
         wanted = getattr(entry, key)
@@ -127,7 +91,7 @@ def _function_problems(
 
 
 def _mixed_up(
-    where: tuple[str, ...], entry: OwnEntry, kernel: Function, specification: Function
+    where: Where, entry: OwnEntry, kernel: Function, specification: Function
 ) -> Iterator[Problem]:
     first = specification.required[:1]
     if first and first in (("blk",), kernel.required[:1]):
@@ -140,7 +104,7 @@ def _mixed_up(
 
 
 def _specification_problems(
-    where: tuple[str, ...], entry: OwnEntry, specification: Function
+    where: Where, entry: OwnEntry, specification: Function
 ) -> Iterator[Problem]:
     must = [name for name, needed in specification.keywords.items() if needed]
     if not specification.required or specification.any_position or must:
@@ -155,7 +119,7 @@ def _specification_problems(
 
 
 def _signature_problems(
-    where: tuple[str, ...], entry: OwnEntry, kernel: Function, specification: Function
+    where: Where, entry: OwnEntry, kernel: Function, specification: Function
 ) -> Iterator[Problem]:
     by_position = (*kernel.required, *kernel.optional)
     fixed = len(specification.required) + 3
