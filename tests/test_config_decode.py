@@ -96,7 +96,7 @@ def test_load__false_leaves_an_entry_out(delivered):
 @pytest.mark.parametrize(
     ("path", "value", "said"),
     [
-        ("models", ["llama_3_2_1"], "decode.models[0]: given 'llama_3_2_1'; there is no file data"),
+        ("models", ["llama_3_2_1"], "decode.models[0]: given 'llama_3_2_1'; data/models has no"),
         ("models", [], "decode.models: given []; must hold at least 1 entry"),
         ("context", -1, "decode.context: given -1; must be at least 0"),
         ("batch", 0, "decode.batch: given 0; must be at least 1"),
@@ -104,8 +104,8 @@ def test_load__false_leaves_an_entry_out(delivered):
         ("weights", {"type": "int4", "group": 128}, "must have group and scale, or neither"),
         ("weights", INT4 | {"type": "published"}, "must name a type where it has scales"),
         ("weights", INT4 | {"scal": 1}, "decode.weights.scal: unknown key; allowed: type, group"),
-        ("ledger_plan", "fuse", "decode.ledger_plan: given 'fuse'; there is no file data/fusion"),
-        ("launch_gpu", "h100", "decode.launch_gpu: given 'h100'; there is no file data/gpus/h100"),
+        ("ledger_plan", "fuse", "decode.ledger_plan: given 'fuse'; data/fusion_plans has no s"),
+        ("launch_gpu", "h100", "decode.launch_gpu: given 'h100'; data/gpus has no sheet of this"),
         ("launch_costs", "mine", "decode.launch_costs: given 'mine'; must be one of 'shared' or"),
         ("timeline.ramp", 1, "decode.timeline.ramp: given 1; must be at most 0.01"),
         ("timeline.eff", 0, "decode.timeline.eff: given 0; must be greater than 0"),

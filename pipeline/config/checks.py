@@ -11,7 +11,7 @@ from pipeline.config.kernels import Chosen
 from pipeline.config.models import LINE_ELEMENTS, Counting, Extrapolation, Hazards, Lecture10
 from pipeline.config.own_cuda_entry import CudaEntry
 from pipeline.config.own_entry import OwnEntry
-from pipeline.config.problem import Problem, nearest, shown
+from pipeline.config.problem import Problem, require_one_of, require_sheet
 from pipeline.config.replay import Replay
 from pipeline.config.sweeps import Sweeps
 from pipeline.counting.extrapolate import NODES
@@ -36,12 +36,7 @@ def taken(chosen: Chosen, sizes: Sequence[int]) -> list[int]:
 def gpus(chosen: Sequence[str], sheets: Sequence[str]) -> Iterator[Problem]:
     """Require a sheet for every GPU."""
     for position, name in enumerate(chosen):
-        if name not in sheets:
-            yield Problem(
-                f"gpus[{position}]",
-                f"given {shown(name)}; data/gpus has no sheet of this name; "
-                f"{nearest(name, sheets)}",
-            )
+        yield from require_sheet(f"gpus[{position}]", name, "data/gpus", sheets)
 
 
 def counting(settings: Counting) -> Iterator[Problem]:
@@ -168,11 +163,7 @@ def lecture_gpu(
         f"shown_gpus[{position}]": gpu for position, gpu in enumerate(lecture.shown_gpus)
     }
     for place, gpu in places.items():
-        if gpu not in chosen:
-            yield Problem(
-                f"lecture10.{place}",
-                f"given {shown(gpu)}; must be one of gpus; {nearest(gpu, chosen)}",
-            )
+        yield from require_one_of(f"lecture10.{place}", gpu, "gpus", chosen)
 
 
 def lecture_counts(lecture: Lecture10, settings: Counting) -> Iterator[Problem]:

@@ -6,28 +6,35 @@ from pydantic import ValidationError
 
 from pipeline.config.decode import Decode, Timeline
 from pipeline.config.lecture11 import Lecture11
-from pipeline.config.problem import Problem, from_pydantic, nearest, shown
+from pipeline.config.problem import (
+    Problem,
+    from_pydantic,
+    nearest,
+    require_one_of,
+    require_sheet,
+    shown,
+)
 from pipeline.decode.step_times import BASE
 
 
 def models(settings: Decode, there: Sequence[str]) -> Iterator[Problem]:
     """Require a sheet for every model."""
     for position, name in enumerate(settings.models):
-        yield from _file(f"decode.models[{position}]", name, "data/models", there)
+        yield from require_sheet(f"decode.models[{position}]", name, "data/models", there)
 
 
 def plans(settings: Decode, there: Sequence[str]) -> Iterator[Problem]:
-    """Require a file for every fusion plan."""
+    """Require a sheet for every fusion plan."""
     named = {"decode.ledger_plan": settings.ledger_plan} | {
         f"decode.executions.{id_}.plan": one.plan for id_, one in settings.executions.items()
     }
     for path, name in named.items():
-        yield from _file(path, name, "data/fusion_plans", there)
+        yield from require_sheet(path, name, "data/fusion_plans", there)
 
 
 def launch_gpu(settings: Decode, sheets: Sequence[str]) -> Iterator[Problem]:
     """Require a sheet for the GPU whose launch costs stand for others."""
-    yield from _file("decode.launch_gpu", settings.launch_gpu, "data/gpus", sheets)
+    yield from require_sheet("decode.launch_gpu", settings.launch_gpu, "data/gpus", sheets)
 
 
 def sensitivity(settings: Decode) -> Iterator[Problem]:
@@ -67,15 +74,15 @@ def predicted_gpus(
         f"lecture11.shown_gpus[{position}]": gpu for position, gpu in enumerate(lecture.shown_gpus)
     }
     for path, gpu in named.items():
-        yield from _among(path, gpu, "gpus", gpus)
+        yield from require_one_of(path, gpu, "gpus", gpus)
 
 
 def lecture_choice(lecture: Lecture11, settings: Decode) -> Iterator[Problem]:
     """Require that model and executions of the figures are there, and the executions two."""
-    yield from _among("lecture11.model", lecture.model, "decode.models", settings.models)
+    yield from require_one_of("lecture11.model", lecture.model, "decode.models", settings.models)
     for name in ("reference", "compared"):
         chosen = getattr(lecture, name)
-        yield from _among(
+        yield from require_one_of(
             f"lecture11.{name}", chosen, "decode.executions", tuple(settings.executions)
         )
     if lecture.reference == lecture.compared:
@@ -91,16 +98,3 @@ def _value(path: str, changed: dict[str, float]) -> Iterator[Problem]:
     except ValidationError as error:
         for problem in from_pydantic(error, (), Timeline):
             yield Problem(f"{path}.value", problem.message)
-
-
-def _file(path: str, name: str, folder: str, there: Sequence[str]) -> Iterator[Problem]:
-    if name not in there:
-        yield Problem(
-            path,
-            f"given {shown(name)}; there is no file {folder}/{name}.yaml; {nearest(name, there)}",
-        )
-
-
-def _among(path: str, name: str, where: str, there: Sequence[str]) -> Iterator[Problem]:
-    if name not in there:
-        yield Problem(path, f"given {shown(name)}; must be one of {where}; {nearest(name, there)}")

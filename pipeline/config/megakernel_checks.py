@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from pipeline.config.decode import Decode
 from pipeline.config.megakernel import Megakernel
-from pipeline.config.problem import Problem, nearest, shown
+from pipeline.config.problem import Problem, require_one_of, shown
 from pipeline.vocab.decode_spans import INSTRUCTIONS
 
 _LAUNCHES = {"execution": "megakernel", "kernels": "graphs"}
@@ -14,13 +14,8 @@ def executions(settings: Megakernel, decode: Decode) -> Iterator[Problem]:
     """Require executions that are there and launched as they must be."""
     for name, launch in _LAUNCHES.items():
         path, chosen = f"megakernel.{name}", getattr(settings, name)
-        if chosen not in decode.executions:
-            yield Problem(
-                path,
-                f"given {shown(chosen)}; must be one of decode.executions; "
-                f"{nearest(chosen, tuple(decode.executions))}",
-            )
-        elif decode.executions[chosen].launch != launch:
+        yield from require_one_of(path, chosen, "decode.executions", tuple(decode.executions))
+        if chosen in decode.executions and decode.executions[chosen].launch != launch:
             yield Problem(
                 path,
                 f"given {shown(chosen)}, which has launch {decode.executions[chosen].launch}; "

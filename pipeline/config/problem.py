@@ -3,7 +3,7 @@
 import difflib
 import re
 import reprlib
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, get_args, get_origin
 
@@ -119,6 +119,21 @@ def unknown(location: Sequence[str | int], allowed: Sequence[str], kind: str = "
 def missing(location: Sequence[str | int]) -> Problem:
     """Report a key that must be there."""
     return Problem(key_path(location), "is missing; give it a value, see config/README.md")
+
+
+def require_sheet(path: str, name: str, folder: str, sheets: Sequence[str]) -> Iterator[Problem]:
+    """Report a name that has no sheet in a folder of data."""
+    if name not in sheets:
+        yield Problem(
+            path,
+            f"given {shown(name)}; {folder} has no sheet of this name; {nearest(name, sheets)}",
+        )
+
+
+def require_one_of(path: str, name: str, where: str, there: Sequence[str]) -> Iterator[Problem]:
+    """Report a name that does not stand where it must."""
+    if name not in there:
+        yield Problem(path, f"given {shown(name)}; must be one of {where}; {nearest(name, there)}")
 
 
 def from_pydantic(
