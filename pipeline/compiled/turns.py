@@ -198,7 +198,7 @@ class TurnSkipper:
         self._forget(loop)
         if left_out < _FEWEST:
             return
-        self.leaps.append((left_out, loop.period))
+        self.leaps.append((left_out, turns))
         rows = self._rows(group.position)
         change = third[0] - second[0]
         self._machine.registers.rows[rows] += change * np.uint32(left_out % (1 << 32))
