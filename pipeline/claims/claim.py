@@ -38,6 +38,7 @@ STORES = {
     "occupancy": "occupancy",
     "predictions": "predictions",
     "sensitivity": "decode/sensitivity",
+    "sm_predictions": "sm_predictions",
     "spans": "decode/spans",
     "tile_order": "tile_order",
     "timeline": "decode/timeline",
