@@ -113,7 +113,7 @@ def test_load__false_leaves_an_entry_out(delivered):
         ("executions", {}, "decode.executions: given {}; must hold at least 1 entry"),
         ("executions.x-y", {}, "decode.executions: given"),
         ("executions.kernels7_pdl", {"plan": "x"}, "executions.kernels7_pdl.label: is missing"),
-        ("executions.kernels7_pdl.plan", "sevn", "kernels7_pdl.plan: given 'sevn'; there is no f"),
+        ("executions.kernels7_pdl.plan", "sevn", "kernels7_pdl.plan: given 'sevn'; data/fusion_"),
         ("executions.kernels7_pdl.lunch", 1, "kernels7_pdl.lunch: unknown key; allowed: label"),
         ("executions.kernels7_pdl.launch", "graphs", "must have prefetch: false with launch: gra"),
         ("sensitivity.base", {"parameter": "ramp", "value": 0}, "choose another name"),
