@@ -63,12 +63,14 @@ from pipeline.timing.sm.memory import (
     S_LAST,
     S_PORT,
     S_QUEUE,
+    S_SOON,
     SCOREBOARDS,
     SLOTS,
     SM_AT,
     STEP,
     SUBCORE,
     SUBCORE_AT,
+    SUBCORES,
     T_PLACE,
     T_SPAN,
     W_ALIVE,
@@ -89,8 +91,8 @@ from pipeline.timing.sm.memory import (
     W_STEP,
     W_STEPS,
     W_WAITING,
-    W_WAKE,
     W_WHY,
+    WAKE_AT,
     WARP,
     Places,
     Words,
@@ -209,7 +211,7 @@ def _held_up(m: Words, at: Places, r: Rates, w: int, sc: int, t: int) -> tuple[i
         return DRAIN, NEVER
     full = m[SUBCORE_AT + sc * SUBCORE + S_FILLED] >= r.queue
     if full and FIRST_MEMORY <= unit <= LAST_MEMORY:
-        return (MIO if unit in (SHARED, SHUFFLE) else LG), t + 1
+        return (MIO if unit in (SHARED, SHUFFLE) else LG), NEVER
     until = _pipe_free(m, r, sc, unit)
     if until > t:
         return MATH, until
@@ -225,7 +227,7 @@ def ready(m: Words, at: Places, r: Rates, w: int, sc: int, t: int) -> bool:
     if reason < 0:
         return True
     note(m, at, r, w, reason, t)
-    m[w * WARP + W_WAKE] = until
+    m[WAKE_AT + w] = until
     return False
 
 
@@ -276,10 +278,13 @@ def _open_barrier(
     if wanted == 0 or m[arrived] < wanted:
         return
     m[arrived] = 0
+    until = t + r.barrier_latency
     for w in range(at.warps):
         if m[w * WARP + W_BLOCK] == block and m[w * WARP + W_WAITING] == number:
             m[w * WARP + W_WAITING] = -1
-            m[w * WARP + W_WAKE] = t + r.barrier_latency
+            m[WAKE_AT + w] = until
+            sub = SUBCORE_AT + w % SUBCORES * SUBCORE
+            m[sub + S_SOON] = min(m[sub + S_SOON], until)
 
 
 @inlined
@@ -319,7 +324,7 @@ def _end(m: Words, at: Places, r: Rates, w: int, t: int) -> None:
     base = w * WARP
     block = m[base + W_BLOCK]
     m[base + W_ALIVE] = 0
-    m[base + W_WAKE] = NEVER
+    m[WAKE_AT + w] = NEVER
     m[SM_AT + M_PRESENT + block] -= 1
     for number in range(BARRIERS):
         if m[SM_AT + M_ARRIVED + block * BARRIERS + number] > 0:
@@ -369,7 +374,7 @@ def issue(m: Words, at: Places, r: Rates, w: int, sc: int, t: int) -> None:
         m[base + W_GROUP] += 1
         m[base + W_COPIES + m[base + W_GROUP] % GROUPS] = 0
         m[base + W_COPIED + m[base + W_GROUP] % GROUPS] = 0
-    m[base + W_WAKE] = t + max(1, m[code + C_STALL])
+    m[WAKE_AT + w] = t + max(1, m[code + C_STALL])
     if m[base + W_STEP] == m[base + W_LAST]:
         _end(m, at, r, w, t)
         return
@@ -379,5 +384,5 @@ def issue(m: Words, at: Places, r: Rates, w: int, sc: int, t: int) -> None:
     if unit == BARRIER:
         block, number = m[base + W_BLOCK], m[code + C_NUMBER]
         m[SM_AT + M_ARRIVED + block * BARRIERS + number] += 1
-        m[base + W_WHY], m[base + W_WAITING], m[base + W_WAKE] = AT_BARRIER, number, NEVER
+        m[base + W_WHY], m[base + W_WAITING], m[WAKE_AT + w] = AT_BARRIER, number, NEVER
         _open_barrier(m, r, at, block, number, m[code + C_COUNT], t)

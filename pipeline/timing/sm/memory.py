@@ -26,9 +26,9 @@ CODE_LINE = 8
 """Instructions of a line of the instruction cache: 128 bytes."""
 
 # A warp.
-(W_STEP, W_PLACE, W_SPAN, W_WAKE, W_WHY, W_SINCE, W_GROUP, W_PENDING, W_ALIVE, W_WAITING,
- W_FETCHED, W_BLOCK, W_STEPS, W_LAST, W_ROWS) = range(15)  # fmt: skip
-W_RELEASED = 15
+(W_STEP, W_PLACE, W_SPAN, W_WHY, W_SINCE, W_GROUP, W_PENDING, W_ALIVE, W_WAITING, W_FETCHED,
+ W_BLOCK, W_STEPS, W_LAST, W_ROWS) = range(14)  # fmt: skip
+W_RELEASED = 14
 W_OPEN = W_RELEASED + SCOREBOARDS
 W_LONG = W_OPEN + SCOREBOARDS
 W_COPIES = W_LONG + SCOREBOARDS
@@ -38,8 +38,8 @@ WARP = W_COPIED + GROUPS
 # A sub-core.
 ROOM = 1 << 9
 """Entries that a queue has room for: eight accesses of each warp, where none is to be limited."""
-(S_LAST, S_BLOCKED, S_HEAD, S_FILLED, S_GENERATED, S_INSERTS) = range(6)
-S_BUSY = 6
+(S_LAST, S_BLOCKED, S_HEAD, S_FILLED, S_GENERATED, S_INSERTS, S_SOON) = range(7)
+S_BUSY = 7
 S_PORT = S_BUSY + 8
 S_KEPT = S_PORT + BANKS
 S_QUEUE = S_KEPT + SLOTS * BANKS
@@ -55,7 +55,9 @@ M_PENDING = M_ARRIVED + MOST_BLOCKS * BARRIERS
 MOST_PENDING = 1 << 12
 SM = M_PENDING + MOST_PENDING
 
-SUBCORE_AT = MOST_WARPS * WARP
+WAKE_AT = MOST_WARPS * WARP
+"""When to look at each warp again: apart from the rest of it, as this is asked in every cycle."""
+SUBCORE_AT = WAKE_AT + MOST_WARPS
 SM_AT = SUBCORE_AT + SUBCORES * SUBCORE
 TABLES_AT = SM_AT + SM
 
@@ -155,7 +157,7 @@ def _warps(memory: NDArray[np.int64], trace: Trace, stagger: int) -> None:
     table = memory[: len(trace.path) * WARP].reshape(-1, WARP)
     starts = trace.path_start[trace.path]
     table[:, W_PLACE], table[:, W_SPAN] = trace.position[starts], trace.span[starts]
-    table[:, W_WAKE] = table[:, W_SINCE] = trace.block * stagger
+    table[:, W_SINCE] = memory[WAKE_AT:][: len(table)] = trace.block * stagger
     table[:, W_WHY], table[:, W_ALIVE], table[:, W_WAITING] = WAIT, 1, -1
     table[:, W_FETCHED], table[:, W_BLOCK] = -9, trace.block
     table[:, W_STEPS], table[:, W_ROWS] = starts, trace.row_start

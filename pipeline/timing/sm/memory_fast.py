@@ -48,6 +48,7 @@ from pipeline.timing.sm.memory import (
     S_FILLED,
     S_HEAD,
     S_QUEUE,
+    S_SOON,
     SECTORS,
     SM_AT,
     SUBCORE,
@@ -60,13 +61,14 @@ from pipeline.timing.sm.memory import (
     W_PENDING,
     W_RELEASED,
     W_WAITING,
-    W_WAKE,
+    W_WHY,
+    WAKE_AT,
     WARP,
     WAYS,
     Places,
     Words,
 )  # fmt: skip
-from pipeline.timing.sm.numbers import P_DATA, P_DRAM, P_L2, P_LSU, P_TAGS, inlined
+from pipeline.timing.sm.numbers import LG, MIO, P_DATA, P_DRAM, P_L2, P_LSU, P_TAGS, inlined
 from pipeline.timing.sm.rates import PARTS, Rates
 
 
@@ -225,6 +227,14 @@ def _write(m: Words, at: Places, r: Rates, code: int, span: int, access: int, t:
 
 
 @inlined
+def _wake_throttled(m: Words, at: Places, sc: int, t: int) -> None:
+    """Wake the warps that wait for room in the queue of a sub-core."""
+    for w in range(sc, at.warps, SUBCORES):
+        if m[w * WARP + W_WHY] in (MIO, LG):
+            m[WAKE_AT + w] = m[SUBCORE_AT + sc * SUBCORE + S_SOON] = t
+
+
+@inlined
 def _accept(m: Words, at: Places, r: Rates, sc: int, t: int) -> None:
     """Take the first access of a sub-core's queue into the load/store unit."""
     sub = SUBCORE_AT + sc * SUBCORE
@@ -258,26 +268,32 @@ def _accept(m: Words, at: Places, r: Rates, sc: int, t: int) -> None:
         if barrier >= 0:
             m[base + W_OPEN + barrier] -= 1
             m[base + W_RELEASED + barrier] = max(m[base + W_RELEASED + barrier], until)
-    if m[base + W_WAKE] == NEVER and m[base + W_ALIVE] == 1 and m[base + W_WAITING] < 0:
-        m[base + W_WAKE] = t
+    if m[WAKE_AT + w] == NEVER and m[base + W_ALIVE] == 1 and m[base + W_WAITING] < 0:
+        m[WAKE_AT + w] = m[sub + S_SOON] = t
     m[SM_AT + M_LSU] = t + r.access_interval
 
 
 @inlined
-def serve(m: Words, at: Places, r: Rates, t: int) -> bool:
-    """Let the load/store unit take an access if it can; say whether any is queued."""
-    queued = 0
-    for sc in range(SUBCORES):
-        queued += m[SUBCORE_AT + sc * SUBCORE + S_FILLED]
-    free = m[SM_AT + M_LSU] <= t and m[SM_AT + M_DATA] - t * PARTS <= r.backlog * PARTS
-    free = free and m[SM_AT + M_PENDING + m[SM_AT + M_LOADS] % r.pending] <= t
-    if queued == 0 or not free:
-        return queued > 0
+def serve(m: Words, at: Places, r: Rates, t: int) -> None:
+    """Let the load/store unit take the access of the sub-core whose turn it is."""
     for i in range(SUBCORES):
         sc = (m[SM_AT + M_TURN] + i) % SUBCORES
         sub = SUBCORE_AT + sc * SUBCORE
         if m[sub + S_FILLED] > 0 and m[sub + S_QUEUE + m[sub + S_HEAD] * ENTRY + Q_FROM] <= t:
+            if m[sub + S_FILLED] == r.queue:
+                _wake_throttled(m, at, sc, t)
             _accept(m, at, r, sc, t)
             m[SM_AT + M_TURN] = (sc + 1) % SUBCORES
             break
-    return True
+
+
+@inlined
+def next_served(m: Words, r: Rates) -> int:
+    """Return when the load/store unit can take an access of those that are queued."""
+    first = NEVER
+    for sc in range(SUBCORES):
+        sub = SUBCORE_AT + sc * SUBCORE
+        if m[sub + S_FILLED] > 0:
+            first = min(first, m[sub + S_QUEUE + m[sub + S_HEAD] * ENTRY + Q_FROM])
+    free = max(m[SM_AT + M_LSU], m[SM_AT + M_PENDING + m[SM_AT + M_LOADS] % r.pending])
+    return max(first, free, -(-m[SM_AT + M_DATA] // PARTS) - r.backlog)

@@ -11,16 +11,17 @@ from pipeline.timing.sm.memory import (
     NEVER,
     S_BLOCKED,
     S_LAST,
+    S_SOON,
     SUBCORE,
     SUBCORE_AT,
     SUBCORES,
     W_ALIVE,
-    W_WAKE,
+    WAKE_AT,
     WARP,
     Places,
     Words,
 )  # fmt: skip
-from pipeline.timing.sm.memory_fast import serve
+from pipeline.timing.sm.memory_fast import next_served, serve
 from pipeline.timing.sm.numbers import DISPATCH, NOT_SELECTED, inlined
 from pipeline.timing.sm.rates import Rates
 
@@ -50,35 +51,44 @@ def _schedule(m: Words, at: Places, r: Rates, sc: int, t: int) -> int:
     soon = NEVER
     blocked = m[SUBCORE_AT + sc * SUBCORE + S_BLOCKED]
     for w in range(sc, at.warps, SUBCORES):
-        if m[w * WARP + W_WAKE] <= t and ready(m, at, r, w, sc, t):
+        if m[WAKE_AT + w] <= t and ready(m, at, r, w, sc, t):
             other = w
             if blocked <= t and _before(m, r, sc, w, chosen):
                 other, chosen = chosen, w
             if other >= 0:
                 note(m, at, r, other, DISPATCH if blocked > t else NOT_SELECTED, t)
-                m[other * WARP + W_WAKE] = max(t + 1, blocked)
-        soon = min(soon, m[w * WARP + W_WAKE])
+                m[WAKE_AT + other] = max(t + 1, blocked)
+        soon = min(soon, m[WAKE_AT + w])
     if chosen < 0:
         return soon
     issue(m, at, r, chosen, sc, t)
     return t + 1
 
 
+@inlined
+def _alive(m: Words, at: Places) -> int:
+    count = 0
+    for w in range(at.warps):
+        count += m[w * WARP + W_ALIVE]
+    return count
+
+
 @njit(cache=True, nogil=True)
 def run(m: Words, at: Places, r: Rates, most: int) -> int:
     """Replay until all warps have ended; return the cycle, or -1 if warps wait for ever."""
-    t = 0
+    t = served = 0
     while t < most:
-        queued = serve(m, at, r, t)
-        soon = NEVER
+        if served <= t:
+            serve(m, at, r, t)
         for sc in range(SUBCORES):
-            soon = min(soon, _schedule(m, at, r, sc, t))
-        if queued:
-            soon = t + 1
+            sub = SUBCORE_AT + sc * SUBCORE
+            if m[sub + S_SOON] <= t:
+                m[sub + S_SOON] = _schedule(m, at, r, sc, t)
+        # Nothing happens before one of these.
+        served = soon = next_served(m, r)
+        for sc in range(SUBCORES):
+            soon = min(soon, m[SUBCORE_AT + sc * SUBCORE + S_SOON])
         if soon == NEVER:
-            for w in range(at.warps):
-                if m[w * WARP + W_ALIVE] == 1:
-                    return -1
-            return t
+            return -1 if _alive(m, at) else t
         t = max(t + 1, soon)
     return -1

@@ -9,7 +9,7 @@ import xarray as xr
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from benchmarks.sm_model import NOT_JUDGED, error_table, measured_launches
+from benchmarks.sm_model import NOT_JUDGED, error_table, published_launches
 from pipeline.compiled.launch import Space, prepare
 from pipeline.counting.compiled_counts import square_product, twin
 from pipeline.errors import ModelError
@@ -45,7 +45,7 @@ def predicted(kernel: str, gpu: str, n: int = 1024) -> Prediction:
 
 
 def test_predict__published_rates_are_met() -> None:
-    frame = error_table(measured_launches(GPUS), GPUS)
+    frame = error_table(published_launches(GPUS), GPUS)
     judged = frame[frame["judged"]]
     size = judged["error"].abs()
     assert len(judged) == 38
@@ -193,7 +193,7 @@ def test_predict__refuses_what_does_not_fit() -> None:
 
 
 def test_ablation__leaving_out_wavefronts_is_worst() -> None:
-    some = [one for one in measured_launches(GPUS) if one.gpu == "rtx_4090"][:6]
+    some = [one for one in published_launches(GPUS) if one.gpu == "rtx_4090"][:6]
     found = ablation(some, GPUS, ("wavefronts", "launch"))
     assert found["mechanism"].to_numpy().tolist() == [NOTHING, "wavefronts", "launch"]
     mape = found["mape"].to_series()
