@@ -51,7 +51,7 @@ sass: environment ## compile the CUDA twins anew into data/sass (needs nvcc and 
 	$(RUN) pipeline.renew_listings
 
 clean: ## remove results, logs and Snakemake's records; keep .venv
-	rm -rf results logs .snakemake
+	rm -rf results logs .snakemake .run
 
 # Compares the contents of the lock file: a new date alone installs nothing.
 environment:

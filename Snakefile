@@ -18,7 +18,7 @@ sys.path.insert(0, workflow.basedir)
 places = filter(None, [workflow.basedir, os.getenv("PYTHONPATH")])
 os.environ.update(PYTHONPATH=os.pathsep.join(places))
 
-from pipeline import listing_files, manifest, runlog
+from pipeline import listing_files, manifest, run_lock, runlog
 from pipeline.claims import report
 from pipeline.config import (
     artifact_plan,
@@ -42,6 +42,10 @@ from pipeline.vocab.decode_spans import INSTRUCTIONS
 
 STARTED = time.time()
 RESULTS = Path("results")
+
+# Before it plans: what another run makes meanwhile would not be in the plan.
+if workflow.is_main_process:
+    workflow.execute = run_lock.one_at_a_time(workflow.execute)
 
 # Mistakes end the run with their message alone; an exception would show lines of this file, which
 # the user did not write.

@@ -63,6 +63,10 @@ class SweepError(PaperGpuError):
     """A sweep cannot be started, or could not go on."""
 
 
+class RunError(PaperGpuError):
+    """A run, or a job of one, would come between another run and its files."""
+
+
 class MachineCodeError(PaperGpuError, ValueError):
     """Machine code holds something that is not known, or that does not fit its launch."""
 

@@ -11,6 +11,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import TextIO
 
+from pipeline import run_lock
 from pipeline.errors import PaperGpuError
 
 _MISTAKE = "ERROR"
@@ -42,6 +43,7 @@ def start(path: str) -> TextIO | None:
         os.write(terminal, f"\n{said}\n".encode())
 
     sys.excepthook = show
+    run_lock.join()
     return os.fdopen(os.dup(terminal), "w", encoding="utf-8") if os.isatty(terminal) else None
 
 

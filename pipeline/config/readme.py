@@ -44,8 +44,8 @@ refused by Snakemake itself, with `Invalid config definition`. So is a file afte
 that is not there (`FileNotFoundError`), not UTF-8 (`UnicodeDecodeError`) or no YAML (`Config file
 is not valid JSON or YAML`): Snakemake reads it before this project does.
 
-When a run was killed, the next one says that the folder is locked. Make sure that none is running,
-then run `snakemake --unlock` once.
+A run that was killed leaves nothing to clean up: start the next one. It waits for jobs that are
+still at work. A second run beside one that is at work is refused.
 """
 
 

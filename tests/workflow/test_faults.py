@@ -2,6 +2,8 @@
 
 import hashlib
 import shutil
+import threading
+import time
 
 import pytest
 
@@ -77,3 +79,33 @@ def test_artifact__killed_while_writing_leaves_no_half_file(fresh):
     assert code == 0, shown
     assert (fresh.folder / table).read_text(encoding="utf-8").startswith("gpu")
     assert not list((fresh.folder / "results/lecture10").rglob("*.partial"))
+
+
+BEGUN = "runlog.start(snakemake.log[0])\n"
+HELD_UP = f"""{BEGUN}
+import pathlib, time
+while not pathlib.Path("go").exists():
+    time.sleep(0.1)
+"""
+
+
+def test_run__another_beside_it_is_refused_and_a_plan_is_not(fresh):
+    """Also with locks that a run of an earlier version has left."""
+    stale = fresh.folder / ".snakemake/locks/0.output.lock"
+    stale.parent.mkdir(parents=True)
+    stale.write_text(f"{TARGET}\n", encoding="utf-8")
+    said = []
+    with fresh.edited("workflow/scripts/gpus.py", BEGUN, HELD_UP):
+        first = threading.Thread(target=lambda: said.append(fresh.snakemake(TARGET)))
+        first.start()
+        while not (fresh.folder / "logs/gpus.log").exists() and first.is_alive():
+            time.sleep(0.1)
+        code, refused = fresh.snakemake(TARGET)
+        planned = fresh.snakemake("--dry-run", TARGET)
+        (fresh.folder / "go").touch()
+        first.join()
+    assert code == 1
+    assert "another run is at work here, process " in refused
+    assert "Traceback" not in refused
+    assert planned[0] == 0, planned[1]
+    assert said[0][0] == 0, said[0][1]

@@ -23,6 +23,6 @@ def test_profile__keys_are_known(path):
 
 def test_profiles__agree_on_what_is_made_again():
     profiles = [yaml.safe_load(path.read_text(encoding="utf-8")) for path in PROFILES]
-    for key in ("rerun-triggers", "rerun-incomplete", "keep-going", "scheduler"):
+    for key in ("rerun-triggers", "rerun-incomplete", "keep-going", "scheduler", "nolock"):
         assert len({str(held[key]) for held in profiles}) == 1
     assert {path.parent.name for path in PROFILES} == {"default", "kubernetes", "slurm"}
