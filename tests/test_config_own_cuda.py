@@ -222,6 +222,7 @@ def test_files__are_pages_checks_stores_and_artifacts(folder):
     files = artifact_plan.cuda_files(config(folder, {"mine": entry()}))
     assert {
         "results/own/pages/mine.html",
+        "results/own/pages/mine.zh.html",
         "results/own/checks/mine.txt",
         "results/own/cuda/mine_sm_86.zarr",
         "results/own/tables/own_cuda_lines.tex",

@@ -48,7 +48,7 @@ def make_artifact(
     """
     paths = [Path(path) for path in outputs]
     for language in dict.fromkeys([ENGLISH, *languages]):
-        mine = [path for path in paths if _language(path) == language]
+        mine = [path for path in paths if language_of(path) == language]
         for folder, make in (("tables", make_table), ("figures", make_figure)):
             if wanted := [path for path in mine if path.parent.name == folder]:
                 make(module, datasets, parameters, wanted, language)
@@ -77,7 +77,7 @@ def make_table(
     say = speaker(language)
     arguments = {**datasets, **parameters, "say": say}
     legend = module.ARTIFACT.legend(_words(module, arguments, language), "table", language)
-    columns = [_spoken(column, say) for column in module.COLUMNS]
+    columns = [spoken(column, say) for column in module.COLUMNS]
     render_table(_call(module.table, arguments), columns, legend, outputs)
 
 
@@ -147,13 +147,13 @@ def _words(module: ModuleType, arguments: Mapping[str, Any], language: str) -> W
     return Words(**{name: spaced(text, language) for name, text in asdict(words).items()})
 
 
-def _language(path: Path) -> str:
-    """Language in a name such as ``roofline.zh.svg``."""
-    *_, language = [ENGLISH, *path.suffixes[:-1]]
+def language_of(path: str | Path) -> str:
+    """Find the language in a name such as ``roofline.zh.svg``; English in one without."""
+    *_, language = [ENGLISH, *Path(path).suffixes[:-1]]
     return language.removeprefix(".")
 
 
-def _spoken(column: Column, say: Say) -> Column:
+def spoken(column: Column, say: Say) -> Column:
     """Give a column in the language: heading, unit, and its cells if they are text."""
     spoken = replace(column, heading=say(column.heading), unit=say(column.unit))
     if not column.is_text:

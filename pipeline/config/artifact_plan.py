@@ -72,11 +72,7 @@ def formats(kind: str, config: Config) -> list[str]:
     """List the endings of the files of a table or a figure: ``.csv``, ``.svg``, ``.zh.svg``."""
     return [
         *NUMBERS,
-        *(
-            suffix if language == ENGLISH else f".{language}{suffix}"
-            for language in languages(config)
-            for suffix in WORDED[kind]
-        ),
+        *(_spoken(suffix, language) for language in languages(config) for suffix in WORDED[kind]),
     ]
 
 
@@ -89,6 +85,11 @@ def outputs(kind: str, config: Config) -> list[tuple[str, str]]:
         )
         for suffix in formats(kind, config)
     ]
+
+
+def _spoken(suffix: str, language: str) -> str:
+    """Give the ending of a file in a language."""
+    return suffix if language == ENGLISH else f".{language}{suffix}"
 
 
 def _language(suffix: str) -> str:
@@ -130,10 +131,17 @@ def cuda_files(config: Config) -> list[str]:
         return []
     return [
         *(f"results/own/checks/{kernel}.txt" for kernel in config.own_cuda),
-        *(f"results/own/pages/{kernel}.html" for kernel in config.own_cuda),
+        *(page.format(cuda=kernel) for kernel in config.own_cuda for page in pages(config)),
         *(f"results/own/cuda/{one}.zarr" for one in cuda_runs(config.own_cuda)),
         *(f"results/own/{store}.zarr" for store in CUDA_STORES),
         *files(OWN_SECTION, config, OWN_CUDA),
+    ]
+
+
+def pages(config: Config) -> list[str]:
+    """Name the pages of a compiled kernel of the user's own, one for each language."""
+    return [
+        f"results/own/pages/{{cuda}}{_spoken('.html', language)}" for language in languages(config)
     ]
 
 

@@ -26,6 +26,7 @@ from pipeline.config.models import Config
 from pipeline.counting.memory_kinds import KINDS
 from pipeline.kernels.registry import KERNELS
 from pipeline.provenance import texts
+from pipeline.simt.hazards import TEXTS as HAZARDS
 from pipeline.user_file import CHECKOUT
 from pipeline.vocab.counters import COUNTERS
 from pipeline.vocab.gpus import GPUS
@@ -34,6 +35,7 @@ from pipeline.words import TRANSLATIONS, catalogue_file, digest
 
 PACKAGE = CHECKOUT / "pipeline"
 CLAIMS, REPORT = "pipeline.claims.catalog", "pipeline.claims.report"
+PAGE = "pipeline.artifacts.cuda_page"
 CONFIGURATION = "config/config.yaml"
 
 # How texts are marked in code and in templates.
@@ -82,6 +84,12 @@ def used_by_claims(config: Config) -> dict[str, str]:
     """Digest of the words of all claims, by language; they are written in every one."""
     words = _written(config, CLAIMS, REPORT)
     return {language: digest(language, words) for language in TRANSLATIONS}
+
+
+def used_by_pages(config: Config) -> dict[str, str]:
+    """Digest of the words of the pages of the user's own compiled kernels, by language."""
+    words = _written(config, PAGE)
+    return {language: digest(language, words) for language in artifact_plan.languages(config)}
 
 
 def _written(config: Config, *modules: str) -> set[str]:
@@ -157,6 +165,7 @@ def _named() -> Iterator[tuple[str, str]]:
     """Names of kernels, and those in the configuration as it is delivered."""
     for kernel in KERNELS.values():
         yield name(kernel.id, kernel.label), f"pipeline/kernels/{kernel.id}.py"
+    yield from ((text, "pipeline/simt/hazards.py") for text in HAZARDS)
     delivered = load(yaml.safe_load((CHECKOUT / CONFIGURATION).read_bytes()))
     for variable, names in NAMES.items():
         place = NAMED_IN.get(variable, CONFIGURATION)

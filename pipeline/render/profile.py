@@ -5,12 +5,14 @@ It loads nothing, reads on a phone, and all text in it is escaped.
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 
 import jinja2
 
 from pipeline.render.files import publish
 from pipeline.render.html import STYLE
+from pipeline.words import message, spaced, speaker
 
 
 @dataclass(frozen=True)
@@ -63,7 +65,7 @@ class Part:
     title, summary
         Its name, and a line about it.
     failure
-        Why it failed; empty if it did not.
+        Why it failed, in English as all errors are; empty if it did not.
     findings
         What is conspicuous, as sentences.
     mix
@@ -92,6 +94,8 @@ class Profile:
 
     Attributes
     ----------
+    language
+        Of its words.
     title
         Name of the kernel.
     facts
@@ -104,6 +108,7 @@ class Profile:
         What to keep in mind.
     """
 
+    language: str
     title: str
     facts: Sequence[tuple[str, str]]
     tables: Sequence[str] = ()
@@ -113,9 +118,25 @@ class Profile:
 
 def render_profile(profile: Profile, path: str | Path) -> None:
     """Write the page."""
-    text = _ENVIRONMENT.from_string(_PAGE).render(page=profile, style=STYLE)
+    say = speaker(profile.language)
+    text = _ENVIRONMENT.from_string(_PAGE).render(
+        page=profile,
+        style=STYLE,
+        words={name: say(text) for name, text in _WORDS.items()},
+        spaced=partial(spaced, language=profile.language),
+    )
     publish({Path(path): text.encode()})
 
+
+_WORDS = {
+    "text": message("text"),
+    "failed": message("Failed:"),
+    "findings": message("What stands out"),
+    "mix": message("Instruction mix"),
+    "machine_code": message("Machine code, {count} instructions"),
+    "notes": message("What to keep in mind"),
+}
+"""What the page itself says."""
 
 _ENVIRONMENT = jinja2.Environment(
     autoescape=True,
@@ -132,7 +153,7 @@ _PAGE = """\
 {% for heading in one.headings[1:] %}
 <th scope="col" class="number">{{ heading }}</th>
 {% endfor %}
-<th scope="col">text</th></tr></thead>
+<th scope="col">{{ words.text }}</th></tr></thead>
 <tbody>
 {% for line in one.lines %}
 <tr{% if line.wasteful %} class="waste"{% endif %}><th scope="row" class="number">{{ line.number -}}
@@ -143,7 +164,7 @@ _PAGE = """\
 </tbody></table></div></figure>
 {% endmacro %}
 <!doctype html>
-<html lang="en">
+<html lang="{{ page.language }}">
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
@@ -164,6 +185,7 @@ details.part > summary { font-size: 1.1rem; border-bottom: 2px solid; }
   max-width: 44rem; align-items: center; font-size: 0.9rem; }
 .mix i { display: block; height: 0.8rem; background: #0072B2; min-width: 1px; }
 .mix b { font-weight: 400; text-align: right; font-variant-numeric: tabular-nums; }
+td.number { white-space: nowrap; }
 table.code { font-size: 0.8rem; }
 table.code td, table.code th { padding: 0.05rem 0.5rem; }
 table.code tbody tr { border-bottom: 0; }
@@ -187,20 +209,20 @@ tr.waste th, tr.waste td.number { color: #B34700; font-weight: 700; }
 {% for part in page.parts %}
 <details class="part"{% if loop.first or part.failure %} open{% endif %}>
 <summary>{{ part.title }}</summary>
-<p>{{ part.summary }}</p>
+<p>{{ spaced(part.summary) }}</p>
 {% if part.failure %}
-<p class="failed"><strong>Failed:</strong> {{ part.failure }}</p>
+<p class="failed"><strong>{{ words.failed }}</strong> <span lang="en">{{ part.failure }}</span></p>
 {% endif %}
 {% if part.findings %}
-<h3>What stands out</h3>
+<h3>{{ words.findings }}</h3>
 <ul>
 {% for finding in part.findings %}
-<li>{{ finding }}</li>
+<li>{{ spaced(finding) }}</li>
 {% endfor %}
 </ul>
 {% endif %}
 {% if part.mix %}
-<h3>Instruction mix</h3>
+<h3>{{ words.mix }}</h3>
 <div class="mix">
 {% for bar in part.mix %}
 <span>{{ bar.name }}</span><i style="width:{{ '%.2f' | format(100 * bar.share) }}%"></i>
@@ -215,17 +237,17 @@ tr.waste th, tr.waste td.number { color: #B34700; font-weight: 700; }
 {{ code(one) }}
 {% endfor %}
 {% for one in part.machine_code %}
-<details><summary>Machine code, {{ one.lines | length }} instructions</summary>
+<details><summary>{{ words.machine_code.format(count=one.lines | length) }}</summary>
 {{ code(one) }}
 </details>
 {% endfor %}
 </details>
 {% endfor %}
 {% if page.notes %}
-<h2>What to keep in mind</h2>
+<h2>{{ words.notes }}</h2>
 <ul>
 {% for note in page.notes %}
-<li>{{ note }}</li>
+<li>{{ spaced(note) }}</li>
 {% endfor %}
 </ul>
 {% endif %}

@@ -58,11 +58,17 @@ _EXPLAINED = {
     INACTIVE_LANE: "a shuffle reads this lane, which does not take part; the value is undefined",
     DIVERGENT_BARRIER: "waits at a barrier that other threads of the block do not reach",
 }
+_TOLD = "{kind} at {source}: block {block}, warp {warp}, {where}, after {barriers}: {why}"
+_BLOCK, _WARP, _LANE, _BARRIER = "block {block}", "warp {warp}", "lane {lane}", "a barrier"
+_ONE, _SEVERAL = "1 barrier", "{count} barriers"
+
+TEXTS = (_TOLD, *_EXPLAINED.values(), _BLOCK, _WARP, _LANE, _BARRIER, _ONE, _SEVERAL)
+"""What reports are made of: templates, and what fills them."""
 
 
 def barriers(interval: int) -> str:
     """Say how many barriers a block had passed."""
-    return "1 barrier" if interval == 1 else f"{interval} barriers"
+    return _ONE if interval == 1 else _SEVERAL.format(count=interval)
 
 
 @dataclass(frozen=True)
@@ -102,14 +108,18 @@ class Hazard:
     def __str__(self) -> str:
         """Say in one line what happened where."""
         if self.other_block is not None:
-            other = f"block {self.other_block}"
+            other = _BLOCK.format(block=self.other_block)
         else:
-            other = f"warp {self.other_warp}"
-        places = {INACTIVE_LANE: f"lane {self.index}", DIVERGENT_BARRIER: "a barrier"}
-        where = places.get(self.kind, f"{self.array}[{self.index}]")
-        return (
-            f"{self.kind} at {self.source}: block {self.block}, warp {self.warp}, {where}, after "
-            f"{barriers(self.interval)}: {_EXPLAINED[self.kind].format(other=other)}"
+            other = _WARP.format(warp=self.other_warp)
+        places = {INACTIVE_LANE: _LANE.format(lane=self.index), DIVERGENT_BARRIER: _BARRIER}
+        return _TOLD.format(
+            kind=self.kind,
+            source=self.source,
+            block=self.block,
+            warp=self.warp,
+            where=places.get(self.kind, f"{self.array}[{self.index}]"),
+            barriers=barriers(self.interval),
+            why=_EXPLAINED[self.kind].format(other=other),
         )
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from pipeline.artifacts.catalog import OWN_CUDA
-from pipeline.artifacts.cuda_page import cuda_page
+from pipeline.artifacts.cuda_page import Launched, make_pages
 from pipeline.artifacts.make import make_figure, make_table
 from pipeline.counting.own_cuda import CudaArgument, OwnCuda
 from pipeline.counting.own_cuda_gather import gather_cuda, gather_rows
@@ -18,7 +18,6 @@ from pipeline.hardware.gpus import gpus
 from pipeline.hardware.sheet import load_sheets
 from pipeline.listing_files import compiled, read_sources
 from pipeline.render.column import MISSING
-from pipeline.render.profile import render_profile
 from pipeline.timing.compiled import predict_launches
 
 ROOT = Path(__file__).parents[2]
@@ -74,12 +73,12 @@ def made(key, suffix, folder, make=make_table):
     return path.read_bytes()
 
 
-def page(name, folder):
+def page(name, folder, ending=".html"):
     sources = read_sources([str(SOURCE)])
     given = [stores()[one] for one in ("counts", "predictions", "gpus")]
-    shown = cuda_page(own(name), *given, [rows for _, rows in runs(name)], sources)
-    render_profile(shown, folder / "page.html")
-    return (folder / "page.html").read_text(encoding="utf-8")
+    launched = Launched(own(name), *given, [rows for _, rows in runs(name)], sources)
+    make_pages(launched, [str(folder / f"page{ending}")])
+    return (folder / f"page{ending}").read_text(encoding="utf-8")
 
 
 class Text(HTMLParser):
@@ -181,3 +180,27 @@ def test_page__escapes_what_the_configuration_says(tmp_path):
     html = page("conflicts", tmp_path)
     assert "pitch of 32 &lt;&amp;" in html
     assert "<&" not in html
+
+
+@pytest.mark.parametrize("name", LABELS)
+def test_page__of_another_language_says_the_same_in_it(name, tmp_path):
+    html = page(name, tmp_path, ".zh.html")
+    text, original = Text(html), Text(page(name, tmp_path))
+    assert '<html lang="zh">' in html
+    # What is English in both: names, code, and why a kernel failed.
+    told = [" ".join(part.split()) for part in text.parts]
+    said = {part for part in original.parts if re.fullmatch(r"[A-Z][a-z]+( [a-z]+){2,}.*", part)}
+    assert len(said) >= 5
+    assert said.isdisjoint(told)
+    numbers = [
+        re.findall(r"\d[\d,]*\d", " ".join(sorted(re.findall(r"<td.*?</td>", one))))
+        for one in (html, page(name, tmp_path))
+    ]
+    assert numbers[0] == numbers[1]
+
+
+def test_page__gives_hazards_in_another_language(tmp_path):
+    text = str(Text(page("racy", tmp_path, ".zh.html")))
+    assert "hazards.cu:24 处的 read_after_write：块 (0, 0, 0)" in text
+    assert "在上一个屏障之后写的数据（共 2 次）" in text
+    assert "失败：" in text

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from pipeline.artifacts.cuda_page import findings
+from pipeline.artifacts.cuda_findings import findings
 from pipeline.compiled import toolchain
 from pipeline.config.own_cuda import choose_cuda, own_cuda
 from pipeline.counting.own_cuda_run import MOST_BYTES, MOST_ON_DATA, MOST_RUN, run_own_cuda

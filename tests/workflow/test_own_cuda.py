@@ -52,10 +52,12 @@ def test_failures__are_one_message_each_and_the_run_is_no_success(failed):
 def test_failures__keep_nothing_else_from_being_made(failed):
     folder = failed[0].folder / "results/own"
     assert [one.name for one in (folder / "checks").iterdir()] == ["cuda_right.txt"]
-    pages = {one.stem: one.read_text(encoding="utf-8") for one in (folder / "pages").iterdir()}
-    assert set(pages) == {"cuda_right", "cuda_lost", "cuda_wrong"}
-    assert "Failed:" not in pages["cuda_right"]
-    assert "Failed:" in pages["cuda_lost"]
+    pages = {one.name: one.read_text(encoding="utf-8") for one in (folder / "pages").iterdir()}
+    kernels = ("cuda_right", "cuda_lost", "cuda_wrong")
+    assert set(pages) == {f"{one}{ending}" for one in kernels for ending in (".html", ".zh.html")}
+    assert "Failed:" not in pages["cuda_right.html"]
+    assert "Failed:" in pages["cuda_lost.html"]
+    assert "失败：" in pages["cuda_lost.zh.html"]
     with xr.open_zarr(folder / "cuda_predictions.zarr") as predictions:
         times = predictions["t"].sel({"gpu": "rtx_a6000", "method": "roofline"})
         assert times.notnull().values.tolist() == [True, False, True]

@@ -112,7 +112,7 @@ rule own_cuda_page:
             arch=SETTINGS.own_cuda[wildcards.cuda].architectures,
         ),
     output:
-        "results/own/pages/{cuda}.html",
+        artifact_plan.pages(SETTINGS),
     log:
         "logs/own_cuda_page/{cuda}.log",
     conda:
@@ -121,7 +121,8 @@ rule own_cuda_page:
         kernel=lambda wildcards: parameters.own_cuda_values(SETTINGS.own_cuda)[
             wildcards.cuda
         ],
+        words=messages.used_by_pages(SETTINGS),
         code=code_digest("workflow/scripts/own_cuda_page.py"),
-        versions=library_versions("jinja2", "pandas"),
+        versions=library_versions("babel", "jinja2", "pandas"),
     script:
         "../scripts/own_cuda_page.py"

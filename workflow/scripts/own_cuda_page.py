@@ -1,10 +1,9 @@
-"""Rule ``own_cuda_page``: the page of one compiled kernel of the user's own."""
+"""Rule ``own_cuda_page``: the page of one compiled kernel of the user's own, in each language."""
 
 from pipeline import runlog, store
-from pipeline.artifacts.cuda_page import cuda_page
+from pipeline.artifacts.cuda_page import Launched, make_pages
 from pipeline.counting.own_cuda import read_own
 from pipeline.listing_files import read_sources
-from pipeline.render.profile import render_profile
 
 runlog.start(snakemake.log[0])
 
@@ -15,5 +14,5 @@ counts, predictions, gpus = map(
 )
 instructions = list(map(store.read, snakemake.input.instructions))
 sources = read_sources(snakemake.input.sources)
-page = cuda_page(own, counts, predictions, gpus, instructions, sources)
-render_profile(page, snakemake.output[0])
+launched = Launched(own, counts, predictions, gpus, instructions, sources)
+make_pages(launched, snakemake.output)
