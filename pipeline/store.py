@@ -107,11 +107,13 @@ def read(path: str | Path) -> xr.Dataset:
     DataError
         If there is no store at ``path``, or a file of it is missing or not as it was written.
     """
-    dataset = open_lazily(path)
+    path = Path(path)
+    # All of it is wanted: without chunks none of dask is loaded.
+    dataset = _sound(path, lazy=False)
     try:
         return dataset.load().drop_encoding()
     except _BROKEN as error:
-        raise _broken(Path(path), str(error)) from error
+        raise _broken(path, str(error)) from error
 
 
 def open_results(folder: str | Path = "results") -> xr.DataTree:
@@ -128,7 +130,7 @@ def open_results(folder: str | Path = "results") -> xr.DataTree:
         If there is no store below ``folder``, or one of them is incomplete.
     """
     folder = Path(folder)
-    stores = {node: _open(path) for node, path in sorted(_stores(folder).items())}
+    stores = {node: _open(path, lazy=True) for node, path in sorted(_stores(folder).items())}
     if not stores:
         raise DataError(
             f"{folder}: there is no result here; run `snakemake all` in the project folder first, "
@@ -158,15 +160,19 @@ def open_lazily(path: str | Path) -> xr.Dataset:
     DataError
         If there is no store at ``path``, or a file of it is missing or not as it was written.
     """
-    path = Path(path)
-    dataset = _open(path)
+    return _sound(Path(path), lazy=True)
+
+
+def _sound(path: Path, lazy: bool) -> xr.Dataset:
+    """Open a store after a look at every file of it."""
+    dataset = _open(path, lazy)
     changed = file_digests.differences(path)
     if changed:
         raise _broken(path, "; ".join(changed[:_MOST_NAMED]))
     return dataset
 
 
-def _open(path: Path) -> xr.Dataset:
+def _open(path: Path, lazy: bool) -> xr.Dataset:
     """Open a store, after a look at its metadata and at whether all chunks are there."""
     if not path.exists():
         raise DataError(f"{path}: there is no store here; `snakemake {path}` makes it")
@@ -174,7 +180,7 @@ def _open(path: Path) -> xr.Dataset:
         _check_complete(path)
         if file_digests.sha256(path / _METADATA) != file_digests.read_list(path)[_METADATA]:
             raise _broken(path, f"{_METADATA} was changed")
-        dataset = xr.open_zarr(path, consolidated=True)
+        dataset = xr.open_zarr(path, consolidated=True, chunks={} if lazy else None)
         for coordinate in dataset.coords.values():
             coordinate.load()
     except DataError:
