@@ -9,6 +9,9 @@ from pathlib import Path
 LIST = ".sha256"
 """The list of a folder, in the folder itself."""
 
+CONTENT = ".content"
+"""Digest of what a folder holds, without what made it; it lies in the folder itself."""
+
 _FOREIGN = (".snakemake_timestamp",)
 """What Snakemake puts into a folder after it was made."""
 
@@ -26,8 +29,21 @@ def sha256(path: Path) -> str:
 
 def write_list(folder: Path) -> None:
     """List the digest of every file below ``folder``, sorted by name."""
+    (folder / LIST).write_text(_list(folder), encoding="utf-8")
+
+
+def write_content(folder: Path) -> None:
+    """Write one digest of all files below ``folder``; call it before it is noted what made them.
+
+    It tells whether two folders hold the same, whatever made them. It is listed as any other file.
+    """
+    digest = hashlib.sha256(_list(folder).encode()).hexdigest()
+    (folder / CONTENT).write_text(f"{digest}\n", encoding="utf-8")
+
+
+def _list(folder: Path) -> str:
     lines = (f"{sha256(path)}  {name}\n" for name, path in sorted(files(folder).items()))
-    (folder / LIST).write_text("".join(lines), encoding="utf-8")
+    return "".join(lines)
 
 
 def read_list(folder: Path) -> dict[str, str]:

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from pipeline import provenance
 from pipeline.errors import DataError
 from pipeline.file_digests import LIST, files, sha256
 
@@ -20,7 +21,6 @@ Entries = dict[str, dict[str, Any]]
 """Name of a job -> what made its outputs, and under ``outputs`` their digests by path."""
 
 _OUTPUTS = "outputs"
-_CODE = ("code", "versions")
 
 
 @dataclass(frozen=True)
@@ -55,10 +55,8 @@ class Job:
 
     def entry(self) -> dict[str, Any]:
         """Say what made the outputs, and what they are, in plain values."""
-        settings = {key: value for key, value in self.params.items() if key not in _CODE}
-        code = {key: self.params[key] for key in _CODE if key in self.params}
         outputs = {path: digest for each in self.outputs for path, digest in _digests(Path(each))}
-        return code | {"settings": settings, _OUTPUTS: outputs}
+        return provenance.parts(self.params) | {_OUTPUTS: outputs}
 
 
 def read(folder: Path) -> Entries:

@@ -8,16 +8,22 @@ does.
 
 import ast
 import hashlib
-from collections.abc import Iterable, Iterator
+import json
+from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
 from importlib.metadata import version
 from pathlib import Path
+from typing import Any
 
 ROOT_PACKAGE = "pipeline"
 
 # The libraries whose numbers, or whose bytes in a store, may differ from one release to the next.
 NUMERIC_LIBRARIES = ("numba", "numpy", "xarray", "zarr")
 
+CODE, VERSIONS = "code", "versions"
+"""Parameters of a rule that hold these; all others are settings."""
+
+_LONG = 10_000
 _ABSENT = ("None", "[]")
 _CHECKOUT = Path(__file__).resolve().parent.parent
 
@@ -36,6 +42,40 @@ def library_versions(*extra: str) -> dict[str, str]:
         Distribution name to version, sorted by name.
     """
     return {name: version(name) for name in sorted({*NUMERIC_LIBRARIES, *extra})}
+
+
+def parts(params: Mapping[str, Any]) -> dict[str, Any]:
+    """Sort the parameters of a rule into digest of the code, versions and settings."""
+    code = {name: params[name] for name in (CODE, VERSIONS) if name in params}
+    return code | {"settings": {key: each for key, each in params.items() if key not in code}}
+
+
+def told(params: Mapping[str, Any]) -> str:
+    """Write down what made a result, without time and place.
+
+    Parameters
+    ----------
+    params
+        Parameters of the rule: plain values by name.
+
+    Returns
+    -------
+    str
+        JSON in one line, in ASCII. In place of a setting of more than 10 000 letters, all sheets of
+        GPUs say, stands the SHA-256 of its JSON.
+    """
+    made_by = parts(dict(params.items()))
+    made_by["settings"] = {name: _short(value) for name, value in made_by["settings"].items()}
+    return _as_json(made_by)
+
+
+def _short(value: Any) -> Any:
+    text = _as_json(value)
+    return value if len(text) <= _LONG else f"sha256:{hashlib.sha256(text.encode()).hexdigest()}"
+
+
+def _as_json(value: Any) -> str:
+    return json.dumps(value, sort_keys=True, separators=(",", ":"), default=str)
 
 
 def code_digest(*targets: str, checkout: Path = _CHECKOUT) -> str:

@@ -25,7 +25,7 @@ import xarray as xr
 import zarr
 from numpy.typing import NDArray
 
-from pipeline import store
+from pipeline import provenance, store
 from pipeline.errors import DataError
 from pipeline.sweep.execute import Limits, run
 from pipeline.sweep.layout import Region, Sweep, digest
@@ -45,6 +45,7 @@ def sweep_to(
     depends_on: Iterable[Any],
     limits: Limits,
     terminal: TextIO | None,
+    made_by: Mapping[str, Any] | None = None,
 ) -> None:
     """Run a sweep into the store ``path``; its progress goes to standard output as well.
 
@@ -61,6 +62,8 @@ def sweep_to(
         Where to compute, and the most that it may take.
     terminal
         Where a person looks on, if one does.
+    made_by
+        As in :func:`pipeline.store.write`.
 
     Raises
     ------
@@ -68,7 +71,8 @@ def sweep_to(
         As :func:`pipeline.sweep.execute.run`.
     """
     progress = Progress(sys.stdout, terminal)
-    run(sweep, RegionStore(Path(path)), digest(*depends_on), limits, progress)
+    target = RegionStore(Path(path), provenance.told(made_by) if made_by else "")
+    run(sweep, target, digest(*depends_on), limits, progress)
 
 
 @dataclass
@@ -79,9 +83,12 @@ class RegionStore:
     ----------
     path
         Where the finished store goes.
+    made_by
+        As in :func:`pipeline.store.replace`.
     """
 
     path: Path
+    made_by: str = ""
     _axes: dict[str, Axes] = field(default_factory=dict, repr=False)
     _lock: int | None = field(default=None, repr=False)
 
@@ -170,7 +177,7 @@ class RegionStore:
 
     def publish(self) -> None:
         """Put the finished store in its place, in one step."""
-        store.replace(self.workplace / GROWING, self.path)
+        store.replace(self.workplace / GROWING, self.path, self.made_by)
         shutil.rmtree(self.workplace)
 
     def release(self) -> None:

@@ -9,13 +9,16 @@ every chunk, also one that holds nothing but the fill value; then a chunk that i
 chunk that is missing, and :func:`read` and :func:`open_results` say so. A chunk ends with its
 CRC-32C, which every reader of zarr verifies. The digests of all files, which :func:`read` verifies
 too, are listed in the store itself (:mod:`pipeline.file_digests`).
+
+The attribute ``provenance`` of a store says what made it. Stages do not see it.
 """
 
+import json
 import os
 import shutil
 import tempfile
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -26,11 +29,14 @@ import zarr
 from zarr.codecs import Crc32cCodec, ZstdCodec
 from zarr.errors import ZarrUserWarning
 
-from pipeline import file_digests
+from pipeline import file_digests, provenance
 from pipeline.errors import DataError
 
 INTERMEDIATE = ("simulated",)
 """Folders below ``results/`` whose stores only feed other stages."""
+
+PROVENANCE = "provenance"
+"""Attribute of a store: JSON that says what made it."""
 
 # The checksum of zstd is of the contents and leaves some bits of a chunk out; this one is of the
 # chunk's bytes.
@@ -43,7 +49,7 @@ _BROKEN = (OSError, ValueError, KeyError, TypeError, RuntimeError)
 """What zarr and its codecs raise for a folder that is not a sound store."""
 
 
-def write(dataset: xr.Dataset, path: str | Path) -> None:
+def write(dataset: xr.Dataset, path: str | Path, made_by: Mapping[str, Any] | None = None) -> None:
     """Write ``dataset`` to the zarr folder ``path``, replacing what is there.
 
     The store is written beside the target and renamed at the end, so no reader ever sees half of
@@ -56,6 +62,8 @@ def write(dataset: xr.Dataset, path: str | Path) -> None:
         ``units`` and ``long_name`` and hold booleans, integers, 32- or 64-bit floats or text.
     path
         Folder to make; parents are made too.
+    made_by
+        Parameters of the rule that makes it: settings, digest of the code and versions.
 
     Raises
     ------
@@ -74,10 +82,10 @@ def write(dataset: xr.Dataset, path: str | Path) -> None:
                 encoding=encoding,
                 write_empty_chunks=True,
             )
-        replace(folder / "new", path)
+        replace(folder / "new", path, provenance.told(made_by) if made_by else "")
 
 
-def replace(new: Path, path: Path) -> None:
+def replace(new: Path, path: Path, made_by: str = "") -> None:
     """Put the finished store ``new`` in the place of ``path``, which is kept beside ``new``.
 
     Parameters
@@ -86,6 +94,8 @@ def replace(new: Path, path: Path) -> None:
         Store in a folder of its own that the caller removes.
     path
         Where it goes, on the same disk.
+    made_by
+        What :func:`pipeline.provenance.told` gives; empty for nothing.
 
     Raises
     ------
@@ -93,10 +103,20 @@ def replace(new: Path, path: Path) -> None:
         If chunks are missing in ``new``.
     """
     _check_complete(new)
+    file_digests.write_content(new)
+    if made_by:
+        _mark(new / _METADATA, made_by)
     file_digests.write_list(new)
     if path.exists():
         path.rename(new.with_name("old"))
     new.rename(path)
+
+
+def _mark(metadata: Path, made_by: str) -> None:
+    """Add what made a store to its attributes, which every reader of zarr shows."""
+    held = json.loads(metadata.read_text(encoding="utf-8"))
+    held["attributes"][PROVENANCE] = made_by
+    metadata.write_text(json.dumps(held, indent=2), encoding="utf-8")
 
 
 def read(path: str | Path) -> xr.Dataset:
@@ -169,6 +189,7 @@ def _sound(path: Path, lazy: bool) -> xr.Dataset:
     changed = file_digests.differences(path)
     if changed:
         raise _broken(path, "; ".join(changed[:_MOST_NAMED]))
+    dataset.attrs.pop(PROVENANCE, None)
     return dataset
 
 

@@ -4,7 +4,15 @@ import subprocess
 
 import pytest
 
-from pipeline.file_digests import LIST, differences, read_list, sha256, write_list
+from pipeline.file_digests import (
+    CONTENT,
+    LIST,
+    differences,
+    read_list,
+    sha256,
+    write_content,
+    write_list,
+)
 
 
 @pytest.fixture
@@ -49,3 +57,12 @@ def test_differences__names_each_file(folder):
 def test_differences__without_a_list_there_is_nothing_to_compare(tmp_path):
     with pytest.raises(OSError, match=LIST):
         differences(tmp_path)
+
+
+def test_write_content__is_the_digest_of_the_list_and_listed_itself(folder):
+    before = sha256(folder / LIST)
+    write_content(folder)
+    write_list(folder)
+    assert (folder / CONTENT).read_text() == f"{before}\n"
+    (folder / CONTENT).write_text(f"{'0' * 64}\n")
+    assert differences(folder) == [f"{CONTENT} was changed"]

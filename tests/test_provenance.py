@@ -1,5 +1,7 @@
 """The code digest: what changes it, what does not, and what it refuses."""
 
+import json
+import re
 import subprocess
 import sys
 from importlib.metadata import version
@@ -8,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from pipeline import provenance
-from pipeline.provenance import code_digest, library_versions, texts
+from pipeline.provenance import code_digest, library_versions, texts, told
 
 CHECKOUT = Path(__file__).resolve().parent.parent
 
@@ -174,3 +176,26 @@ def test_texts__are_those_of_the_module_and_of_all_that_it_imports(tree):
     found = texts("pipeline.top", checkout=tree)
     assert {"one text", "with "} <= found
     assert "elsewhere" not in found
+
+
+MADE_BY = {"settings": {"n": 4096, "a": "\u00b5"}, "code": "0" * 64, "versions": {"numpy": "2"}}
+
+
+def test_told__is_one_line_that_the_order_of_parameters_does_not_change():
+    said = told(MADE_BY)
+    assert said.isascii()
+    assert "\n" not in said
+    assert said == told(dict(reversed(MADE_BY.items())))
+    assert json.loads(said) == {
+        "code": "0" * 64,
+        "settings": {"settings": {"n": 4096, "a": "\u00b5"}},
+        "versions": {"numpy": "2"},
+    }
+
+
+def test_told__a_long_setting_is_told_by_its_digest():
+    one, other = ({"sheets": {f"gpu{i}": i for i in range(size)}, "n": 1} for size in (2000, 2001))
+    settings = json.loads(told(one))["settings"]
+    assert settings["n"] == 1
+    assert re.fullmatch("sha256:[0-9a-f]{64}", settings["sheets"])
+    assert told(one) != told(other)

@@ -29,6 +29,7 @@ def make_artifact(
     parameters: Mapping[str, Any],
     languages: Sequence[str],
     outputs: Iterable[str | Path],
+    made_by: Mapping[str, Any] | None = None,
 ) -> None:
     """Write every file of an artifact.
 
@@ -45,13 +46,16 @@ def make_artifact(
     outputs
         Paths below a folder ``tables``, ``figures`` or ``words``. ``roofline.zh.svg`` is in
         Chinese; a name without a language is English, or numbers in none.
+    made_by
+        Parameters of the rule; pictures say what they are.
     """
     paths = [Path(path) for path in outputs]
     for language in dict.fromkeys([ENGLISH, *languages]):
         mine = [path for path in paths if language_of(path) == language]
-        for folder, make in (("tables", make_table), ("figures", make_figure)):
-            if wanted := [path for path in mine if path.parent.name == folder]:
-                make(module, datasets, parameters, wanted, language)
+        if wanted := [path for path in mine if path.parent.name == "tables"]:
+            make_table(module, datasets, parameters, wanted, language)
+        if wanted := [path for path in mine if path.parent.name == "figures"]:
+            make_figure(module, datasets, parameters, wanted, language, made_by)
     if wanted := [path for path in paths if path.parent.name == "words"]:
         render_words(about(module, datasets, parameters, languages), wanted)
 
@@ -87,6 +91,7 @@ def make_figure(
     parameters: Mapping[str, Any],
     outputs: Iterable[str | Path],
     language: str = ENGLISH,
+    made_by: Mapping[str, Any] | None = None,
 ) -> None:
     """Write the figure of an artifact in one language.
 
@@ -98,12 +103,14 @@ def make_figure(
         Paths that end in svg, png or csv.
     language
         Of words and names.
+    made_by
+        As in :func:`make_artifact`.
     """
     say = speaker(language)
     arguments = {**datasets, **parameters, "say": say}
     legend = module.ARTIFACT.legend(_words(module, arguments, language), "figure", language)
     frame = _call(module.drawn, arguments)
-    render_figure(frame, drawing(module, say), legend, STYLE, outputs)
+    render_figure(frame, drawing(module, say), legend, STYLE, outputs, made_by)
 
 
 def drawing(module: ModuleType, say: Say) -> Callable[[pd.DataFrame, Figure], None]:

@@ -17,6 +17,7 @@ from matplotlib.transforms import Bbox
 from numpy.typing import NDArray
 from pylopdf_fonts_zh_cn import sans_path
 
+from pipeline import provenance
 from pipeline.render.column import Legend
 from pipeline.render.files import as_csv, publish
 from pipeline.render.labels import drawable
@@ -37,6 +38,7 @@ def render_figure(
     legend: Legend,
     style: Mapping[str, Any],
     outputs: Iterable[str | Path],
+    made_by: Mapping[str, Any] | None = None,
 ) -> None:
     """Draw a figure and write it; the suffix of each path says how.
 
@@ -52,18 +54,21 @@ def render_figure(
         Matplotlib settings. Those of the user's own ``matplotlibrc`` have no effect.
     outputs
         Paths that end in svg, png or csv.
+    made_by
+        Parameters of the rule that draws it; they go into the metadata of pictures, as ``Source``.
     """
     paths = [Path(path) for path in outputs]
     contents = {path: as_csv(frame) for path in paths if path.suffix == ".csv"}
     # Ids in an svg are random without a salt; outlines look the same whatever fonts there are.
     fixed = {"svg.hashsalt": legend.id, "svg.fonttype": "path"}
+    source = provenance.told(made_by) if made_by else ""
     with lettering(legend.language, {**style, **fixed}):
         figure = Figure(figsize=(WIDTH_INCHES, 4), layout="constrained")
         draw(drawable(frame), figure)
         _settle(figure)
         for path in paths:
             if path.suffix != ".csv":
-                contents[path] = _picture(figure, path.suffix, legend)
+                contents[path] = _picture(figure, path.suffix, legend, source)
     publish(contents)
 
 
@@ -117,8 +122,10 @@ def _rounded(place: Bbox) -> NDArray[np.float64]:
     return np.round(place.get_points(), PLACE_DIGITS)
 
 
-def _picture(figure: Figure, suffix: str, legend: Legend) -> bytes:
+def _picture(figure: Figure, suffix: str, legend: Legend, source: str) -> bytes:
     words = {"Title": legend.title, "Description": legend.caption}
+    if source:
+        words["Source"] = source
     buffer = io.BytesIO()
     figure.savefig(
         buffer,

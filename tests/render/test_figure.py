@@ -12,6 +12,7 @@ import pandas as pd
 import pytest
 from PIL import Image
 
+from pipeline.provenance import told
 from pipeline.render.column import Legend
 from pipeline.render.figure import render_figure
 
@@ -123,3 +124,15 @@ def test_render_figure__parts_of_a_figure_stand_at_the_same_place_each_time(tmp_
     for path in paths:
         render_figure(frame, draw_in_parts, LEGEND, {}, [path])
     assert len({path.read_bytes() for path in paths}) == 1
+
+
+def test_render_figure__pictures_say_what_made_them_and_look_the_same(tmp_path):
+    made_by = {"settings": {"n": 4096}, "code": "<&>", "versions": {"matplotlib": "3.11.2"}}
+    paths = [tmp_path / f"toy.{suffix}" for suffix in ("svg", "png", "csv")]
+    render_figure(FRAME, draw, LEGEND, STYLE, paths, made_by)
+    plain = written(tmp_path / "plain")
+    source = ET.parse(paths[0]).find(".//{http://purl.org/dc/elements/1.1/}source").text
+    with Image.open(paths[1]) as picture, Image.open(io.BytesIO(plain[".png"])) as other:
+        assert picture.text["Source"] == source == told(made_by)
+        assert picture.tobytes() == other.tobytes()
+    assert paths[2].read_bytes() == plain[".csv"]

@@ -1,3 +1,4 @@
+import json
 import os
 import signal
 import subprocess
@@ -397,3 +398,36 @@ def test_open_results__says_what_to_run_when_there_is_nothing(tmp_path, exists):
     folder = tmp_path if exists else tmp_path / "results"
     with pytest.raises(DataError, match="run `snakemake all` in the project folder"):
         store.open_results(folder)
+
+
+MADE_BY = {"settings": {"seed": 7}, "code": "0" * 64, "versions": {"numpy": "2.4.6"}}
+
+
+def test_write__what_made_a_store_is_an_attribute_for_all_but_stages(tmp_path):
+    path = tmp_path / "a.zarr"
+    store.write(example(), path, MADE_BY)
+    for shown in (xr.open_zarr(path), store.open_results(tmp_path)["a"]):
+        assert json.loads(shown.attrs["provenance"]) == {
+            "code": "0" * 64,
+            "settings": {"settings": {"seed": 7}},
+            "versions": {"numpy": "2.4.6"},
+        }
+        assert shown.attrs["held_out"] == 640
+    for seen in (store.read(path), store.open_lazily(path)):
+        assert seen.attrs == {"held_out": 640}
+
+
+def test_write__other_code_and_the_same_numbers_have_the_same_content(tmp_path):
+    made = {
+        "one": (example(), MADE_BY),
+        "two": (example(), MADE_BY | {"code": "1" * 64}),
+        "three": (example().assign_attrs(held_out=641), MADE_BY),
+    }
+    for name, (dataset, made_by) in made.items():
+        store.write(dataset, tmp_path / name / "a.zarr", made_by)
+    content, listed = (
+        {name: (tmp_path / name / "a.zarr" / file).read_text() for name in made}
+        for file in (".content", ".sha256")
+    )
+    assert content["one"] == content["two"] != content["three"]
+    assert len(set(listed.values())) == 3

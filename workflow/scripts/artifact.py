@@ -7,7 +7,7 @@ from pipeline.artifacts.make import make_artifact
 
 runlog.start(snakemake.log[0])
 
-artifact = import_module(snakemake.params.module)
+params = snakemake.params
+artifact = import_module(params.module)
 datasets = dict(zip(snakemake.input.keys(), map(store.read, snakemake.input), strict=True))
-languages = list(snakemake.params.words)
-make_artifact(artifact, datasets, snakemake.params.settings, languages, snakemake.output)
+make_artifact(artifact, datasets, params.settings, list(params.words), snakemake.output, params)

@@ -5,4 +5,4 @@ from pipeline.counting.bank_patterns import bank_patterns
 
 runlog.start(snakemake.log[0])
 
-store.write(bank_patterns(), snakemake.output[0])
+store.write(bank_patterns(), snakemake.output[0], snakemake.params)

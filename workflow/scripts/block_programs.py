@@ -6,4 +6,4 @@ from pipeline.counting.block_programs import block_programs
 runlog.start(snakemake.log[0])
 
 result = block_programs(**snakemake.params.settings)
-store.write(result, snakemake.output[0])
+store.write(result, snakemake.output[0], snakemake.params)

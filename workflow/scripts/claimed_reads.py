@@ -7,4 +7,4 @@ from pipeline.measured.kernels import claimed_reads
 
 runlog.start(snakemake.log[0])
 
-store.write(claimed_reads(Path(snakemake.input[0])), snakemake.output[0])
+store.write(claimed_reads(Path(snakemake.input[0])), snakemake.output[0], snakemake.params)

@@ -7,4 +7,4 @@ from pipeline import runlog, store
 runlog.start(snakemake.log[0])
 
 counts = xr.concat(map(store.read, snakemake.input), "kernel")
-store.write(counts, snakemake.output[0])
+store.write(counts, snakemake.output[0], snakemake.params)

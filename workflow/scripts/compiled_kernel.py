@@ -1,5 +1,7 @@
 """Rule ``compiled_kernel``: count what the machine code of one kernel does."""
 
+from functools import partial
+
 from pipeline import runlog, store
 from pipeline.compiled.twin import Twin
 from pipeline.counting.compiled_counts import compiled_counts, instructions_of
@@ -11,5 +13,5 @@ launched = Twin(**snakemake.params.twin)
 programs = read_programs(snakemake.input)
 counts = compiled_counts(programs, launched, snakemake.params.settings["sizes"])
 shown = instructions_of(programs, launched, snakemake.params.settings["shown"])
-list(map(store.write, shown, snakemake.output.instructions))
-store.write(counts, snakemake.output.counts)
+list(map(partial(store.write, made_by=snakemake.params), shown, snakemake.output.instructions))
+store.write(counts, snakemake.output.counts, snakemake.params)

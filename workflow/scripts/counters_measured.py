@@ -10,4 +10,4 @@ runlog.start(snakemake.log[0])
 
 gpus = store.read(snakemake.input.gpus)
 measured = nsight_counters(Path(snakemake.input.measured))
-store.write(compare_counters(measured, gpus), snakemake.output[0])
+store.write(compare_counters(measured, gpus), snakemake.output[0], snakemake.params)

@@ -14,5 +14,7 @@ settings = snakemake.params.settings
 assumptions = plain.assumptions(settings["assumptions"])
 ways = (executions[settings["kernels"]], executions[settings["megakernel"]])
 store.write(
-    compare(Known(measured, gpus, costs, workload, *ways, assumptions)), snakemake.output[0]
+    compare(Known(measured, gpus, costs, workload, *ways, assumptions)),
+    snakemake.output[0],
+    snakemake.params,
 )

@@ -7,4 +7,4 @@ runlog.start(snakemake.log[0])
 
 measured = store.read(snakemake.input.measured)
 gpus = store.read(snakemake.input.gpus)
-store.write(decode_gpu_figures(measured, gpus), snakemake.output[0])
+store.write(decode_gpu_figures(measured, gpus), snakemake.output[0], snakemake.params)

@@ -9,4 +9,6 @@ from pipeline.decode.workload import Workload
 runlog.start(snakemake.log[0])
 
 workload = TypeAdapter(Workload).validate_python(snakemake.params.workload)
-store.write(decode_ledger(workload, **snakemake.params.settings), snakemake.output[0])
+store.write(
+    decode_ledger(workload, **snakemake.params.settings), snakemake.output[0], snakemake.params
+)

@@ -7,4 +7,4 @@ from pipeline.measured.decode import decode_figures
 
 runlog.start(snakemake.log[0])
 
-store.write(decode_figures(Path(snakemake.input[0])), snakemake.output[0])
+store.write(decode_figures(Path(snakemake.input[0])), snakemake.output[0], snakemake.params)

@@ -13,4 +13,8 @@ workload = TypeAdapter(Workload).validate_python(snakemake.params.workload)
 comparison = TypeAdapter(Comparison).validate_python(snakemake.params.comparison)
 gpu = xr.Dataset.from_dict(snakemake.params.gpus)
 assumptions = Assumptions(**snakemake.params.settings)
-store.write(decode_sensitivity(workload, comparison, gpu, assumptions), snakemake.output[0])
+store.write(
+    decode_sensitivity(workload, comparison, gpu, assumptions),
+    snakemake.output[0],
+    snakemake.params,
+)

@@ -14,4 +14,6 @@ workload = TypeAdapter(Workload).validate_python(snakemake.params.workload)
 executions = TypeAdapter(dict[str, Execution]).validate_python(snakemake.params.executions)
 gpus = xr.Dataset.from_dict(snakemake.params.gpus)
 assumptions = Assumptions(**snakemake.params.settings)
-store.write(decode_timeline(workload, executions, gpus, assumptions), snakemake.output[0])
+store.write(
+    decode_timeline(workload, executions, gpus, assumptions), snakemake.output[0], snakemake.params
+)

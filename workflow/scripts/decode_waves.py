@@ -14,4 +14,6 @@ launches = TypeAdapter(dict[str, Launch]).validate_python(snakemake.params.launc
 gpus = xr.Dataset.from_dict(snakemake.params.gpus)
 settings = snakemake.params.settings
 step = workload.step(settings["model"], settings["plan"])
-store.write(decode_waves(step, launches, gpus, settings["gpu"]), snakemake.output[0])
+store.write(
+    decode_waves(step, launches, gpus, settings["gpu"]), snakemake.output[0], snakemake.params
+)

@@ -7,4 +7,4 @@ runlog.start(snakemake.log[0])
 
 counts = store.read(snakemake.input[0])
 result = extrapolate(counts, **snakemake.params.settings)
-store.write(result, snakemake.output[0])
+store.write(result, snakemake.output[0], snakemake.params)

@@ -9,4 +9,4 @@ from pipeline.vocab.variable import annotate
 runlog.start(snakemake.log[0])
 
 figures = xr.Dataset.from_dict(snakemake.params.gpus)
-store.write(annotate(figures, GPUS), snakemake.output[0])
+store.write(annotate(figures, GPUS), snakemake.output[0], snakemake.params)

@@ -9,4 +9,4 @@ from pipeline.hardware.sheet import Sheet
 runlog.start(snakemake.log[0])
 
 sheets = TypeAdapter(dict[str, Sheet]).validate_python(snakemake.params.sheets)
-store.write(gpus(sheets), snakemake.output[0])
+store.write(gpus(sheets), snakemake.output[0], snakemake.params)

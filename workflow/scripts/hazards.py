@@ -10,4 +10,4 @@ runlog.start(snakemake.log[0])
 
 variants = TypeAdapter(dict[str, Options]).validate_python(snakemake.params.variants)
 result = hazards(variants, **snakemake.params.settings)
-store.write(result, snakemake.output[0])
+store.write(result, snakemake.output[0], snakemake.params)

@@ -7,4 +7,4 @@ from pipeline.measured.kernels import sgemm_rates
 
 runlog.start(snakemake.log[0])
 
-store.write(sgemm_rates(Path(snakemake.input[0])), snakemake.output[0])
+store.write(sgemm_rates(Path(snakemake.input[0])), snakemake.output[0], snakemake.params)

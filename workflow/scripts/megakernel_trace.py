@@ -11,4 +11,4 @@ workload = plain.workload(snakemake.params.workload)
 settings = snakemake.params.settings
 job = Job(workload, settings["model"], settings["plan"])
 result = trace(job, figures.sel(gpu=settings["gpu"]), settings["assignment"])
-store.write(result, snakemake.output[0])
+store.write(result, snakemake.output[0], snakemake.params)

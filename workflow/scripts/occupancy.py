@@ -8,4 +8,4 @@ runlog.start(snakemake.log[0])
 
 gpus = store.read(snakemake.input.gpus)
 result = ladder_occupancy(launches(snakemake.params.launches), gpus)
-store.write(result, snakemake.output[0])
+store.write(result, snakemake.output[0], snakemake.params)

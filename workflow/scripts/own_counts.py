@@ -6,4 +6,4 @@ from pipeline.counting.own_kernels import gather
 runlog.start(snakemake.log[0])
 
 counts = gather(list(map(store.read, snakemake.input)), snakemake.params.labels)
-store.write(counts, snakemake.output[0])
+store.write(counts, snakemake.output[0], snakemake.params)

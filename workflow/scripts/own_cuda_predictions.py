@@ -7,4 +7,4 @@ runlog.start(snakemake.log[0])
 
 counts = store.read(snakemake.input.counts)
 gpus = store.read(snakemake.input.gpus)
-store.write(predict_launches(counts, gpus), snakemake.output[0])
+store.write(predict_launches(counts, gpus), snakemake.output[0], snakemake.params)

@@ -10,8 +10,8 @@ from pipeline.user_file import load_function
 
 runlog.start(snakemake.log[0])
 
-own = read_own(snakemake.params.kernel)
-settings = snakemake.params.settings
+params = snakemake.params
+own, settings = read_own(params.kernel), params.settings
 program = partial(compiled, own.file, settings["architecture"], own.entry)
 found = run_own_cuda(own, program, load_function, settings["architecture"], settings["seed"])
-list(map(store.write, found, snakemake.output))
+list(map(partial(store.write, made_by=params), found, snakemake.output))

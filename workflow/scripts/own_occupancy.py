@@ -8,4 +8,4 @@ runlog.start(snakemake.log[0])
 
 gpus = store.read(snakemake.input.gpus)
 launches = own_launches(store.read(snakemake.input.counts), snakemake.params.launches)
-store.write(ladder_occupancy(launches, gpus), snakemake.output[0])
+store.write(ladder_occupancy(launches, gpus), snakemake.output[0], snakemake.params)

@@ -13,4 +13,4 @@ runlog.start(snakemake.log[0])
 
 kernel = TypeAdapter(OwnKernel).validate_python(snakemake.params.kernel)
 counts = simulate_own(kernel, partial(load, kernel), **snakemake.params.settings)
-store.write(counts, snakemake.output[0])
+store.write(counts, snakemake.output[0], snakemake.params)

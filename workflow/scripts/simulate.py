@@ -10,4 +10,4 @@ runlog.start(snakemake.log[0])
 kernel = import_module(snakemake.params.module).KERNEL
 options = kernel.options(**snakemake.params.options)
 counts = simulate(kernel, options, **snakemake.params.settings)
-store.write(counts, snakemake.output[0])
+store.write(counts, snakemake.output[0], snakemake.params)

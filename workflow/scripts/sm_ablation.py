@@ -13,4 +13,8 @@ measured = store.read(snakemake.input.measured)
 gpus = store.read(snakemake.input.gpus)
 find = program_finder(snakemake.input.listings)
 study = replay_study(Path(snakemake.input.study))
-store.write(ablate(measured, gpus, find, study, **snakemake.params.settings), snakemake.output[0])
+store.write(
+    ablate(measured, gpus, find, study, **snakemake.params.settings),
+    snakemake.output[0],
+    snakemake.params,
+)

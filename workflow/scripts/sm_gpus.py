@@ -9,4 +9,4 @@ from pipeline.hardware.sm_figures import sm_gpus
 runlog.start(snakemake.log[0])
 
 sheets = TypeAdapter(dict[str, Sheet]).validate_python(snakemake.params.sheets)
-store.write(sm_gpus(sheets), snakemake.output[0])
+store.write(sm_gpus(sheets), snakemake.output[0], snakemake.params)

@@ -6,4 +6,4 @@ from pipeline.sweep.best_tiles import best_tiles
 runlog.start(snakemake.log[0])
 
 tiles, measured = store.read(snakemake.input.tiles), store.read(snakemake.input.measured)
-store.write(best_tiles(tiles, measured), snakemake.output[0])
+store.write(best_tiles(tiles, measured), snakemake.output[0], snakemake.params)

@@ -14,4 +14,4 @@ gpus, params = store.read(snakemake.input.gpus), snakemake.params
 sweep = tile_sweep(gpus, TypeAdapter(TileSpace).validate_python(params.settings))
 depends_on = [gpus, params.settings, params.code, params.versions]
 limits = Limits.of(snakemake.resources, snakemake.threads)
-sweep_to(snakemake.output[0], sweep, depends_on, limits, terminal)
+sweep_to(snakemake.output[0], sweep, depends_on, limits, terminal, params)

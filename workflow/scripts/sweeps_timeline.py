@@ -11,4 +11,4 @@ params = snakemake.params
 decides = [params.workload, params.executions, params.gpus, params.settings]
 limits = Limits.of(snakemake.resources, snakemake.threads)
 depends_on = [*decides, params.code, params.versions]
-sweep_to(snakemake.output[0], read_sweep(*decides), depends_on, limits, terminal)
+sweep_to(snakemake.output[0], read_sweep(*decides), depends_on, limits, terminal, params)

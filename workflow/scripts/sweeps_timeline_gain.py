@@ -9,4 +9,6 @@ runlog.start(snakemake.log[0])
 dask.config.set(num_workers=snakemake.threads)
 
 times = store.open_lazily(snakemake.input.times)
-store.write(timeline_gain(times, **snakemake.params.settings), snakemake.output[0])
+store.write(
+    timeline_gain(times, **snakemake.params.settings), snakemake.output[0], snakemake.params
+)

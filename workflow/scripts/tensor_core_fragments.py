@@ -5,4 +5,4 @@ from pipeline.tensor_core.fragment_results import fragments
 
 runlog.start(snakemake.log[0])
 
-store.write(fragments(), snakemake.output[0])
+store.write(fragments(), snakemake.output[0], snakemake.params)

@@ -5,4 +5,4 @@ from pipeline.tensor_core.ldmatrix_results import ldmatrix
 
 runlog.start(snakemake.log[0])
 
-store.write(ldmatrix(), snakemake.output[0])
+store.write(ldmatrix(), snakemake.output[0], snakemake.params)

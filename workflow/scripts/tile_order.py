@@ -6,4 +6,4 @@ from pipeline.timing.block_order import block_orders
 runlog.start(snakemake.log[0])
 
 gpus = store.read(snakemake.input.gpus)
-store.write(block_orders(gpus, **snakemake.params.settings), snakemake.output[0])
+store.write(block_orders(gpus, **snakemake.params.settings), snakemake.output[0], snakemake.params)

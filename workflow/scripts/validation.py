@@ -11,4 +11,4 @@ compiled = store.read(snakemake.input.compiled)
 replayed = store.read(snakemake.input.replayed)
 models = {"others": {COMPILED: compiled}, "row_by_row": {REPLAY: replayed}}
 result = compare_rates(measured, gpus, **models, **snakemake.params.settings)
-store.write(result, snakemake.output[0])
+store.write(result, snakemake.output[0], snakemake.params)
