@@ -4,6 +4,19 @@ All of them derive from :class:`PaperGpuError`, so that an entry point can show 
 and leave the traceback to real bugs. Where Python has a fitting built-in, they derive from it too.
 """
 
+import errno
+
+_REMEDY = {
+    errno.ENOSPC: "make room on the disk, then start the run again",
+    errno.EDQUOT: "make room on the disk, then start the run again",
+    errno.EFBIG: "allow larger files (ulimit -f), then start the run again",
+    errno.EROFS: "run in a folder on a disk that takes files",
+    errno.EACCES: "give yourself the right to write there",
+    errno.EPERM: "give yourself the right to write there",
+    errno.EIO: "check the disk",
+}
+"""What a disk may refuse -> what to do."""
+
 
 class PaperGpuError(Exception):
     """Root of all errors whose message is written for the user."""
@@ -73,3 +86,11 @@ class MachineCodeError(PaperGpuError, ValueError):
 
 class ToolError(PaperGpuError):
     """A tool of the CUDA toolkit is missing, or refuses its input."""
+
+
+def refused_by_disk(error: BaseException) -> str:
+    """Say what a disk has refused, and what to do; empty for every other error."""
+    if not isinstance(error, OSError) or error.errno not in _REMEDY:
+        return ""
+    said = f"{error.strerror}: {_REMEDY[error.errno]}"
+    return f"{error.filename}: {said}" if error.filename else said

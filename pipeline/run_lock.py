@@ -11,8 +11,10 @@ its own name into the file. A job that had not begun by then finds a name that i
 run, and stops before it has written anything.
 """
 
+import errno
 import fcntl
 import os
+import shutil
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -21,7 +23,7 @@ from pathlib import Path
 from typing import Any
 from uuid import uuid4
 
-from pipeline.errors import RunError
+from pipeline.errors import RunError, refused_by_disk
 
 FOLDER = Path(".run")
 RUN = "PAPER_GPU_RUN"
@@ -29,6 +31,8 @@ RUN = "PAPER_GPU_RUN"
 
 _LOCK, _JOBS = "lock", "jobs"
 _NAME_BYTES = 1000
+_ROOM_BYTES = 100_000
+"""With less room on the disk nothing can be made, and Snakemake's own messages are lost."""
 
 
 def one_at_a_time(execute: Callable[..., Any]) -> Callable[..., Any]:
@@ -43,7 +47,8 @@ def one_at_a_time(execute: Callable[..., Any]) -> Callable[..., Any]:
     Returns
     -------
     callable
-        The same, which ends the program with one message where another run is at work.
+        The same, which ends the program with one message where another run is at work, or where the
+        disk takes no files.
     """
 
     @wraps(execute)
@@ -55,6 +60,10 @@ def one_at_a_time(execute: Callable[..., Any]) -> Callable[..., Any]:
                 return execute(executor_plugin=executor_plugin, **settings)
         except RunError as error:
             sys.exit(f"{error}")
+        except OSError as error:
+            if refused := refused_by_disk(error):
+                sys.exit(refused)
+            raise
 
     return alone
 
@@ -77,6 +86,8 @@ def held(folder: Path) -> Iterator[None]:
         run, jobs = _open(folder / _LOCK), _open(folder / _JOBS)
         _take(run, folder)
         _wait_for(jobs)
+        if shutil.disk_usage(folder).free < _ROOM_BYTES:
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
         os.environ[RUN] = f"{os.getpid()} on {os.uname().nodename}, {uuid4()}"
         for descriptor in (run, jobs):
             os.ftruncate(descriptor, 0)

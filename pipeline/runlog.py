@@ -7,12 +7,13 @@ shows a mistake of the user's as one message; the traceback of a real bug appear
 import os
 import sys
 import traceback
+from contextlib import suppress
 from pathlib import Path
 from types import TracebackType
 from typing import TextIO
 
 from pipeline import run_lock
-from pipeline.errors import PaperGpuError
+from pipeline.errors import PaperGpuError, refused_by_disk
 
 _MISTAKE = "ERROR"
 
@@ -27,24 +28,33 @@ def start(path: str) -> TextIO | None:
     -------
     The terminal, for what moves while a job runs; None where nobody looks on.
     """
-    log = Path(path)
-    log.parent.mkdir(parents=True, exist_ok=True)
     terminal = os.dup(sys.stderr.fileno())
-    with log.open("wb") as opened:
-        for stream in (sys.stdout, sys.stderr):
-            stream.flush()
-            os.dup2(opened.fileno(), stream.fileno())
+    try:
+        _send_to(Path(path))
+    except OSError as error:
+        sys.exit(f"{_MISTAKE} {refused_by_disk(error) or error}")
 
     def show(kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:
-        traceback.print_exception(kind, error, trace)
         said = _for_terminal(kind, error, trace)
-        if isinstance(error, PaperGpuError):
-            sys.stderr.write(f"\n{said}\n")
         os.write(terminal, f"\n{said}\n".encode())
+        # The disk may be full.
+        with suppress(OSError):
+            traceback.print_exception(kind, error, trace)
+            if said.startswith(_MISTAKE):
+                sys.stderr.write(f"\n{said}\n")
 
     sys.excepthook = show
     run_lock.join()
     return os.fdopen(os.dup(terminal), "w", encoding="utf-8") if os.isatty(terminal) else None
+
+
+def _send_to(log: Path) -> None:
+    """Send what this process prints to a file."""
+    log.parent.mkdir(parents=True, exist_ok=True)
+    with log.open("wb") as opened:
+        for stream in (sys.stdout, sys.stderr):
+            stream.flush()
+            os.dup2(opened.fileno(), stream.fileno())
 
 
 def mistakes(folder: str | Path, since: float) -> list[str]:
@@ -72,7 +82,9 @@ def mistakes(folder: str | Path, since: float) -> list[str]:
 def _for_terminal(
     kind: type[BaseException], error: BaseException, trace: TracebackType | None
 ) -> str:
-    """One message for a mistake, the whole traceback for a bug."""
+    """One message for a mistake and for a disk that is full, the whole traceback for a bug."""
     if isinstance(error, PaperGpuError):
         return f"{_MISTAKE} {error}"
+    if refused := refused_by_disk(error):
+        return f"{_MISTAKE} {refused}"
     return "".join(traceback.format_exception(kind, error, trace))

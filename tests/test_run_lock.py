@@ -3,6 +3,7 @@
 import errno
 import fcntl
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -165,3 +166,29 @@ def test_one_at_a_time__only_a_dry_run_goes_on_beside_another(folder, monkeypatc
         assert planned(executor_plugin=plugin(dry=True), targets=["all"]) == ["all"]
         with pytest.raises(SystemExit, match="another run is at work here"):
             planned(executor_plugin=plugin(dry=False), targets=["all"])
+
+
+def test_held__a_full_disk_is_named_before_anything_runs(folder, monkeypatch):
+    full = shutil.disk_usage(folder.parent)._replace(free=99_999)
+    monkeypatch.setattr(shutil, "disk_usage", lambda place: full)
+    with pytest.raises(RunError, match="No space left on device"), run_lock.held(folder):
+        pass
+
+
+@pytest.mark.parametrize("number", [errno.ENOSPC, errno.EROFS, errno.EACCES])
+def test_one_at_a_time__what_the_disk_refuses_is_one_message(folder, monkeypatch, number):
+    def execute(*, executor_plugin):
+        raise OSError(number, os.strerror(number), "results/a")
+
+    monkeypatch.chdir(folder.parent)
+    with pytest.raises(SystemExit, match=f"results/a: {os.strerror(number)}: "):
+        run_lock.one_at_a_time(execute)(executor_plugin=plugin(dry=False))
+
+
+def test_one_at_a_time__a_bug_stays_a_bug(folder, monkeypatch):
+    def execute(*, executor_plugin):
+        raise FileNotFoundError(errno.ENOENT, "gone", "results/a")
+
+    monkeypatch.chdir(folder.parent)
+    with pytest.raises(FileNotFoundError):
+        run_lock.one_at_a_time(execute)(executor_plugin=plugin(dry=False))

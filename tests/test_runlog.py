@@ -53,6 +53,29 @@ def test_start__a_mistake_is_one_message_on_the_terminal_and_a_traceback_in_the_
     assert "a.yaml: wrong" in log
 
 
+def test_start__a_full_disk_is_one_message_on_the_terminal(job):
+    code, terminal, log = job("raise OSError(28, 'No space left on device', 'results/a.csv')")
+    assert code == 1
+    said = "ERROR results/a.csv: No space left on device: make room on the disk"
+    assert terminal.strip().startswith(said)
+    assert "Traceback" not in terminal
+    assert "Traceback" in log
+    assert said in log
+
+
+def test_start__a_log_that_cannot_be_written_is_named(tmp_path):
+    (tmp_path / "logs").mkdir()
+    (tmp_path / "logs/job.log").symlink_to("job.log")
+    program = f"from pipeline import runlog\nrunlog.start({str(tmp_path / 'logs/job.log')!r})"
+    done = subprocess.run(
+        [sys.executable, "-c", program], cwd=CHECKOUT, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 1
+    assert done.stderr.startswith("ERROR ")
+    assert "logs/job.log" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
 def test_start__a_bug_shows_its_traceback_in_both(job):
     code, terminal, log = job("1 / 0")
     assert code == 1
