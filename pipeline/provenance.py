@@ -6,7 +6,6 @@ is taken from the syntax tree: comments, docstrings and layout do not change it,
 does.
 """
 
-import ast
 import hashlib
 import json
 from collections.abc import Iterable, Iterator, Mapping
@@ -14,6 +13,8 @@ from functools import cache
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
+
+from pipeline.source_files import Source, read
 
 ROOT_PACKAGE = "pipeline"
 
@@ -24,7 +25,6 @@ CODE, VERSIONS = "code", "versions"
 """Parameters of a rule that hold these; all others are settings."""
 
 _LONG = 10_000
-_ABSENT = ("None", "[]")
 _CHECKOUT = Path(__file__).resolve().parent.parent
 
 
@@ -104,7 +104,7 @@ def code_digest(*targets: str, checkout: Path = _CHECKOUT) -> str:
     files = _files_behind(targets, checkout)
     total = hashlib.sha256()
     for name in sorted(files):
-        total.update(f"{name} {_tree_digest(files[name])}\n".encode())
+        total.update(f"{name} {_source(files[name]).digest}\n".encode())
     return total.hexdigest()
 
 
@@ -122,7 +122,7 @@ def texts(*targets: str, checkout: Path = _CHECKOUT) -> set[str]:
         String constants; of formatted strings, their fixed parts.
     """
     files = _files_behind(targets, checkout)
-    return set().union(*map(_texts, files.values()))
+    return set().union(*(_source(path).texts for path in files.values()))
 
 
 def _files_behind(targets: Iterable[str], checkout: Path) -> dict[str, Path]:
@@ -153,6 +153,7 @@ def _locate(target: str, checkout: Path) -> tuple[str, Path]:
     return target, path
 
 
+@cache
 def _module_file(name: str, checkout: Path) -> Path | None:
     """File of a module of the package, or None where ``name`` is not one."""
     if name.partition(".")[0] != ROOT_PACKAGE:
@@ -165,23 +166,10 @@ def _module_file(name: str, checkout: Path) -> Path | None:
 @cache
 def _modules_behind(name: str, path: Path, checkout: Path) -> list[tuple[str, Path]]:
     """Modules of the package that run when this one does: its imports, and all their packages."""
-    names = {parent for used in (name, *_import_names(path)) for parent in _with_parents(used)}
+    used = (name, *_source(path).imports)
+    names = {parent for each in used for parent in _with_parents(each)}
     found = ((each, _module_file(each, checkout)) for each in sorted(names))
     return [(each, file) for each, file in found if file is not None]
-
-
-def _import_names(path: Path) -> Iterator[str]:
-    """Every dotted name that an import in the file may refer to, anywhere in the file."""
-    for node in ast.walk(_parse(path)):
-        if isinstance(node, ast.Import):
-            yield from (alias.name for alias in node.names)
-        elif isinstance(node, ast.ImportFrom):
-            if node.level:
-                raise ValueError(
-                    f"code digest: {path.name}, line {node.lineno}: relative import; "
-                    f"write the module's full name"
-                )
-            yield from (f"{node.module}.{alias.name}" for alias in node.names)
 
 
 def _with_parents(name: str) -> Iterator[str]:
@@ -191,45 +179,5 @@ def _with_parents(name: str) -> Iterator[str]:
 
 
 @cache
-def _parse(path: Path) -> ast.Module:
-    try:
-        return ast.parse(path.read_bytes(), filename=path.name)
-    except SyntaxError as error:
-        raise ValueError(
-            f"code digest: {path.name}, line {error.lineno}: {error.msg}; mend the syntax first"
-        ) from error
-
-
-@cache
-def _texts(path: Path) -> frozenset[str]:
-    found = (node.value for node in ast.walk(_parse(path)) if isinstance(node, ast.Constant))
-    return frozenset(value for value in found if isinstance(value, str))
-
-
-@cache
-def _tree_digest(path: Path) -> str:
-    return hashlib.sha256(_canonical(_parse(path)).encode()).hexdigest()
-
-
-def _canonical(value: object) -> str:
-    """Text of a syntax tree that only code changes.
-
-    ``ast.dump`` would do, but it prints differently from one Python release to the next: empty
-    fields come and go. Here fields that are empty or absent are left out.
-    """
-    if isinstance(value, ast.AST):
-        fields = ((name, _canonical(field)) for name, field in ast.iter_fields(value))
-        inside = (f"{name}={text}" for name, text in fields if text not in _ABSENT)
-        return f"{type(value).__name__}({','.join(inside)})"
-    if isinstance(value, list):
-        return f"[{','.join(_canonical(item) for item in value if not _is_docstring(item))}]"
-    return repr(value)
-
-
-def _is_docstring(node: object) -> bool:
-    """Whether a statement is a bare string: a docstring, which does nothing when it runs."""
-    return (
-        isinstance(node, ast.Expr)
-        and isinstance(node.value, ast.Constant)
-        and isinstance(node.value.value, str)
-    )
+def _source(path: Path) -> Source:
+    return read(path)

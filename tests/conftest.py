@@ -22,10 +22,7 @@ NO_BROWSER = "no browser is found; on Debian: apt install chromium"
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Send what uses the built workflow to one process; skip what needs a browser without one."""
-    for item in items:
-        if item.get_closest_marker("workflow"):
-            item.add_marker(pytest.mark.xdist_group("workflow"))
+    """Skip what needs a browser if there is none."""
     if browser_path() is None:
         lacking = pytest.mark.skip(reason=NO_BROWSER)
         for item in items:

@@ -39,8 +39,8 @@ def tree(tmp_path):
 
 def digest(tree, *targets):
     """Digest as a fresh process would take it: files are read once per process."""
-    provenance._parse.cache_clear()
-    provenance._tree_digest.cache_clear()
+    provenance._source.cache_clear()
+    provenance._module_file.cache_clear()
     provenance._modules_behind.cache_clear()
     return code_digest(*targets, checkout=tree)
 
@@ -118,7 +118,7 @@ def test_digest__does_not_depend_on_the_folder(tree, tmp_path_factory):
     assert digest(tree, "pipeline.top") == digest(elsewhere, "pipeline.top")
 
 
-def test_digest__does_not_depend_on_the_hash_seed():
+def test_digest__does_not_depend_on_the_hash_seed(tmp_path):
     program = (
         "from pipeline.provenance import code_digest; print(code_digest('pipeline.vocab.counters'))"
     )
@@ -126,7 +126,8 @@ def test_digest__does_not_depend_on_the_hash_seed():
         subprocess.run(
             [sys.executable, "-c", program],
             cwd=CHECKOUT,
-            env={"PYTHONHASHSEED": seed},
+            # Nothing is kept of one run for the other.
+            env={"PYTHONHASHSEED": seed, "PYTHONPYCACHEPREFIX": str(tmp_path / seed)},
             capture_output=True,
             check=True,
             text=True,
@@ -171,8 +172,7 @@ def test_library_versions__are_the_installed_ones():
 def test_texts__are_those_of_the_module_and_of_all_that_it_imports(tree):
     (tree / "pipeline/area/deep.py").write_text('SAID = "one " "text"\nMORE = f"with {SAID}"\n')
     (tree / "pipeline/apart.py").write_text('OTHER = "elsewhere"\n')
-    provenance._parse.cache_clear()
-    provenance._texts.cache_clear()
+    provenance._source.cache_clear()
     found = texts("pipeline.top", checkout=tree)
     assert {"one text", "with "} <= found
     assert "elsewhere" not in found

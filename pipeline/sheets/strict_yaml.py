@@ -7,6 +7,7 @@ than a machine holds, or for what has no end.
 
 import re
 from collections.abc import Hashable
+from functools import lru_cache
 from itertools import chain
 from typing import Any
 
@@ -104,6 +105,12 @@ def _error(at: Any, problem: str) -> yaml.constructor.ConstructorError:
     return yaml.constructor.ConstructorError(None, None, problem, at.start_mark)
 
 
+@lru_cache(maxsize=16)
+def _composed(text: str) -> yaml.Node | None:
+    """Read the one document of a text; some files are read two or three times at a start."""
+    return _StrictLoader(text).get_single_node()
+
+
 def parse(text: str) -> Any:
     r"""Read one YAML document.
 
@@ -129,7 +136,8 @@ def parse(text: str) -> Any:
     ValueError: line 2: the key 'a' stands twice, first on line 1
     """
     try:
-        return yaml.load(text, _StrictLoader)
+        node = _composed(text)
+        return None if node is None else _StrictLoader("").construct_document(node)
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
         where = f"line {mark.line + 1}: " if mark else ""

@@ -1,5 +1,6 @@
 """Scratch copies of the checkout in which the real workflow runs on a small configuration."""
 
+import hashlib
 import os
 import re
 import shutil
@@ -11,7 +12,10 @@ from pathlib import Path
 
 import yaml
 
+from tests.workflow import forked
+
 CHECKOUT = Path(__file__).resolve().parents[2]
+FOREIGN = ".snakemake_timestamp"
 SOURCES = (
     "Snakefile",
     "environment.yml",
@@ -158,6 +162,13 @@ class Scratch:
     folder: Path
     home: Path
 
+    def copied(self, place):
+        """Copy this to another place, with all that is made in it."""
+        copy = Scratch(place / "copy", place / "home")
+        shutil.copytree(self.folder, copy.folder, symlinks=True)
+        shutil.copytree(self.home, copy.home, symlinks=True)
+        return copy
+
     def snakemake(self, *arguments):
         """Run Snakemake; gives exit code and everything that a terminal would show."""
         return self.python("snakemake", *arguments)
@@ -167,14 +178,15 @@ class Scratch:
         return self.python("pipeline.check_results")
 
     def python(self, module, *arguments):
-        """Run a module as a program."""
-        environment = {
-            name: value for name, value in os.environ.items() if not name.startswith("PYTHON")
-        }
+        """Run a module as a program: quickly, as a fork of a process that has imported much."""
+        return forked.run(self.folder, self._environment(), module, *arguments)
+
+    def process(self, module, *arguments):
+        """Run a module as a program: in a process of its own, which hashes in its own way."""
         done = subprocess.run(
             [sys.executable, "-m", module, *arguments],
             cwd=self.folder,
-            env=environment | {"HOME": str(self.home)},
+            env=self._environment(),
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
@@ -182,6 +194,10 @@ class Scratch:
             check=False,
         )
         return done.returncode, done.stdout
+
+    def _environment(self):
+        plain = {name: value for name, value in os.environ.items() if name[:6] != "PYTHON"}
+        return plain | {"HOME": str(self.home)}
 
     def planned(self, *arguments):
         """Jobs that would run: rule name, and what distinguishes the job from its siblings."""
@@ -230,18 +246,30 @@ class Scratch:
             path.write_text(before, encoding="utf-8")
 
 
+def copy_sources(folder, ignore=None):
+    """Copy what the workflow needs into a new folder; ``ignore`` as in :func:`shutil.copytree`."""
+    folder.mkdir(parents=True)
+    for name in SOURCES:
+        source = CHECKOUT / name
+        if source.is_dir() and not source.is_symlink():
+            shutil.copytree(source, folder / name, ignore=ignore)
+        else:
+            shutil.copy2(source, folder / name, follow_symlinks=False)
+
+
+def digests(folder):
+    """Digest of every file below a folder, by its name there; Snakemake's own mark is left out."""
+    return {
+        path.relative_to(folder).as_posix(): hashlib.sha256(path.read_bytes()).hexdigest()
+        for path in sorted(folder.rglob("*"))
+        if path.is_file() and path.name != FOREIGN
+    }
+
+
 def copy_checkout(place):
     """Copy what the workflow needs; compiled loops are taken along, results are not."""
     folder, home = place / "copy", place / "home"
     home.mkdir()
-    folder.mkdir()
-    for name in SOURCES:
-        source = CHECKOUT / name
-        if source.is_symlink():
-            (folder / name).symlink_to(source.readlink())
-        elif source.is_dir():
-            shutil.copytree(source, folder / name)
-        else:
-            shutil.copy2(source, folder / name)
+    copy_sources(folder)
     (folder / "config/config.yaml").write_text(yaml.safe_dump(SMALL, sort_keys=False))
     return Scratch(folder, home)

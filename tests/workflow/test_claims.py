@@ -1,12 +1,10 @@
 """Claims in the workflow: all are listed, and one that does not hold stops nothing."""
 
-import shutil
-
 import pandas as pd
 import pytest
 
 from pipeline.claims.catalog import CLAIMS
-from tests.workflow.scratch import SMALL, Scratch
+from tests.workflow.scratch import SMALL
 
 pytestmark = pytest.mark.workflow
 
@@ -24,14 +22,12 @@ def test_claims__of_a_small_configuration_are_all_listed(built):
         assert held[one] == "not applicable"
 
 
-def test_claims__an_assumption_breaks_one_and_the_run_goes_on(built, tmp_path):
-    copy = Scratch(tmp_path / "copy", built.home)
-    shutil.copytree(built.folder, copy.folder, symlinks=True)
-    assert verdicts(copy)["graphs_help_a_little"] == "yes"
-    with copy.configured(decode={"timeline": SMALL["decode"]["timeline"] | {"ramp": 2e-6}}):
-        code, shown = copy.snakemake("results/claims.csv")
+def test_claims__an_assumption_breaks_one_and_the_run_goes_on(changed):
+    assert verdicts(changed)["graphs_help_a_little"] == "yes"
+    with changed.configured(decode={"timeline": SMALL["decode"]["timeline"] | {"ramp": 2e-6}}):
+        code, shown = changed.snakemake("results/claims.csv")
     assert code == 0, shown
-    held = verdicts(copy)
+    held = verdicts(changed)
     assert held["graphs_help_a_little"] == "no"
     counts = held.value_counts()
     assert f"\n{counts['yes']} claims hold, {counts['no']} do not: " in shown

@@ -1,11 +1,12 @@
 """A job that is killed leaves no half result, and a plain run afterwards makes it whole."""
 
-import hashlib
 import shutil
 import threading
 import time
 
 import pytest
+
+from tests.workflow.scratch import digests
 
 pytestmark = pytest.mark.workflow
 
@@ -14,15 +15,6 @@ TARGET = "results/gpus.zarr"
 # The chunks are on disk, but the store does not have its name yet.
 BEFORE_THE_LAST_STEP = "    _check_complete(new)\n"
 DIE = "    os.kill(os.getpid(), 9)\n"
-
-
-def contents(folder):
-    """Digest of every file of a store, Snakemake's own mark left out."""
-    return {
-        path.relative_to(folder).as_posix(): hashlib.sha256(path.read_bytes()).hexdigest()
-        for path in sorted(folder.rglob("*"))
-        if path.is_file() and path.name != ".snakemake_timestamp"
-    }
 
 
 def names(scratch):
@@ -43,13 +35,13 @@ def test_job__killed_while_writing_leaves_no_half_store(fresh, built):
     assert code == 0, shown
     assert names(fresh) == ["gpus.zarr"]
     assert fresh.check_results() == (0, "1 result as made.\n")
-    assert contents(fresh.folder / TARGET) == contents(built.folder / TARGET)
+    assert digests(fresh.folder / TARGET) == digests(built.folder / TARGET)
 
 
 def test_check_results__names_what_was_damaged_and_a_run_makes_it_again(fresh):
     assert fresh.snakemake(TARGET, "results/measured.zarr")[0] == 0
     chunk = fresh.folder / TARGET / "sm_count/c/0"
-    before = contents(fresh.folder / TARGET)
+    before = digests(fresh.folder / TARGET)
     chunk.unlink()
     code, said = fresh.check_results()
     assert code == 1
@@ -61,7 +53,7 @@ def test_check_results__names_what_was_damaged_and_a_run_makes_it_again(fresh):
     assert fresh.check_results()[0] == 1
     shutil.rmtree(fresh.folder / TARGET)
     assert fresh.snakemake(TARGET)[0] == 0
-    assert contents(fresh.folder / TARGET) == before
+    assert digests(fresh.folder / TARGET) == before
     assert fresh.check_results()[0] == 0
 
 

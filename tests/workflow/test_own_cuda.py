@@ -7,7 +7,7 @@ import xarray as xr
 
 from tests.workflow.scratch import CHECKOUT, copy_checkout
 
-pytestmark = pytest.mark.workflow
+pytestmark = [pytest.mark.workflow, pytest.mark.xdist_group("own CUDA")]
 
 ARRAY = {"type": "float32", "shape": [64, 64]}
 RIGHT = {

@@ -1,11 +1,13 @@
 """Kernels of the user's own in the real workflow: a right one, and one that fails in each way."""
 
+import shutil
+
 import pytest
 import xarray as xr
 
-from tests.workflow.scratch import OWN, copy_checkout
+from tests.workflow.scratch import OWN
 
-pytestmark = pytest.mark.workflow
+pytestmark = [pytest.mark.workflow, pytest.mark.xdist_group("own kernels")]
 
 KERNELS = '''\
 """Kernels with one mistake each, and one without."""
@@ -58,9 +60,14 @@ def entry(kernel):
 
 
 @pytest.fixture(scope="module")
-def failed(tmp_path_factory):
-    """A copy where one kernel is right and three fail; with exit code, terminal, and what ran."""
-    scratch = copy_checkout(tmp_path_factory.mktemp("failed"))
+def failed(whole, tmp_path_factory):
+    """A copy where one kernel is right and three fail; with exit code and terminal.
+
+    A store of the ladder, and so what shows it, is to be made beside them.
+    """
+    scratch = whole.copied(tmp_path_factory.mktemp("failed"))
+    for name in ("own", "hazards.zarr"):
+        shutil.rmtree(scratch.folder / "results" / name)
     (scratch.folder / "mine.py").write_text(KERNELS, encoding="utf-8")
     entries = {name: entry(name) for name in ("right", *SAID)}
     left_out = {"transpose_naive": False, "transpose_padded": False}

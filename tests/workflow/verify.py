@@ -17,9 +17,8 @@ from pathlib import Path
 
 import yaml
 
-from tests.workflow.scratch import CHECKOUT, SMALL, SOURCES
+from tests.workflow.scratch import SMALL, copy_sources, digests
 
-FOREIGN = ".snakemake_timestamp"
 SHOWN = 20
 TARGETS = ("all",)
 REDUCED_TARGETS = ("claims", "own")
@@ -36,14 +35,7 @@ PLACES = (
 
 def copy(folder, reduced):
     """Copy what the workflow needs; loops are compiled anew, but for the reduced configuration."""
-    folder.mkdir(parents=True)
-    ignored = None if reduced else shutil.ignore_patterns("__pycache__")
-    for name in SOURCES:
-        source = CHECKOUT / name
-        if source.is_dir() and not source.is_symlink():
-            shutil.copytree(source, folder / name, ignore=ignored)
-        else:
-            shutil.copy2(source, folder / name, follow_symlinks=False)
+    copy_sources(folder, None if reduced else shutil.ignore_patterns("__pycache__"))
     if reduced:
         text = yaml.safe_dump(SMALL, sort_keys=False)
         (folder / "config/config.yaml").write_text(text, encoding="utf-8")
@@ -71,15 +63,6 @@ def build(folder, cores, environment, targets):
         if done.returncode:
             return f"{module} in {folder}:\n{done.stdout}"
     return ""
-
-
-def digests(folder):
-    """Digest of every file below a folder, by its name there."""
-    return {
-        path.relative_to(folder).as_posix(): hashlib.sha256(path.read_bytes()).hexdigest()
-        for path in sorted(folder.rglob("*"))
-        if path.is_file() and path.name != FOREIGN
-    }
 
 
 def compare(one, other):
