@@ -1,20 +1,20 @@
-"""Make the files of one artifact from its module and the datasets it needs."""
+"""Make the table of one artifact, and its words, from its module and the datasets it needs.
+
+Its figure is made by :mod:`pipeline.artifacts.make_figure`: what only draws is no business of
+tables.
+"""
 
 import inspect
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-import pandas as pd
 import xarray as xr
-from matplotlib.figure import Figure
 
 from pipeline.artifacts.artifact import Words
-from pipeline.artifacts.style import STYLE
 from pipeline.render.column import Column
-from pipeline.render.figure import render_figure
 from pipeline.render.table import render_table
 from pipeline.render.words import render_words
 from pipeline.words import ENGLISH, Say, spaced, speaker
@@ -23,15 +23,14 @@ MAKERS = {"table": "table", "figure": "draw"}
 """Kind of an artifact -> the function that a module has if it is of this kind."""
 
 
-def make_artifact(
+def make_tables(
     module: ModuleType,
     datasets: Mapping[str, xr.Dataset],
     parameters: Mapping[str, Any],
     languages: Sequence[str],
-    outputs: Iterable[str | Path],
-    made_by: Mapping[str, Any] | None = None,
+    outputs: Sequence[str | Path],
 ) -> None:
-    """Write every file of an artifact.
+    """Write the table of an artifact in every language, and the words of the artifact.
 
     Parameters
     ----------
@@ -44,20 +43,20 @@ def make_artifact(
     languages
         Those whose words go into the json.
     outputs
-        Paths below a folder ``tables``, ``figures`` or ``words``. ``roofline.zh.svg`` is in
-        Chinese; a name without a language is English, or numbers in none.
-    made_by
-        Parameters of the rule; pictures say what they are.
+        Paths below a folder ``tables``, ``figures`` or ``words``. ``roofline.zh.html`` is in
+        Chinese; a name without a language is English, or numbers in none. Figures are left out.
     """
-    paths = [Path(path) for path in outputs]
-    for language in dict.fromkeys([ENGLISH, *languages]):
-        mine = [path for path in paths if language_of(path) == language]
-        if wanted := [path for path in mine if path.parent.name == "tables"]:
-            make_table(module, datasets, parameters, wanted, language)
-        if wanted := [path for path in mine if path.parent.name == "figures"]:
-            make_figure(module, datasets, parameters, wanted, language, made_by)
-    if wanted := [path for path in paths if path.parent.name == "words"]:
+    for language, wanted in by_language("tables", outputs):
+        make_table(module, datasets, parameters, wanted, language)
+    if wanted := [path for path in map(Path, outputs) if path.parent.name == "words"]:
         render_words(about(module, datasets, parameters, languages), wanted)
+
+
+def by_language(folder: str, outputs: Sequence[str | Path]) -> Iterator[tuple[str, list[Path]]]:
+    """Give the paths below one of the folders of artifacts by their languages."""
+    paths = [path for path in map(Path, outputs) if path.parent.name == folder]
+    for language in dict.fromkeys(map(language_of, paths)):
+        yield language, [path for path in paths if language_of(path) == language]
 
 
 def make_table(
@@ -72,7 +71,7 @@ def make_table(
     Parameters
     ----------
     module, datasets, parameters
-        As in :func:`make_artifact`.
+        As in :func:`make_tables`.
     outputs
         Paths that end in csv, md, html or tex.
     language
@@ -80,42 +79,9 @@ def make_table(
     """
     say = speaker(language)
     arguments = {**datasets, **parameters, "say": say}
-    legend = module.ARTIFACT.legend(_words(module, arguments, language), "table", language)
+    legend = module.ARTIFACT.legend(words_of(module, arguments, language), "table", language)
     columns = [spoken(column, say) for column in module.COLUMNS]
-    render_table(_call(module.table, arguments), columns, legend, outputs)
-
-
-def make_figure(
-    module: ModuleType,
-    datasets: Mapping[str, xr.Dataset],
-    parameters: Mapping[str, Any],
-    outputs: Iterable[str | Path],
-    language: str = ENGLISH,
-    made_by: Mapping[str, Any] | None = None,
-) -> None:
-    """Write the figure of an artifact in one language.
-
-    Parameters
-    ----------
-    module, datasets, parameters
-        As in :func:`make_artifact`.
-    outputs
-        Paths that end in svg, png or csv.
-    language
-        Of words and names.
-    made_by
-        As in :func:`make_artifact`.
-    """
-    say = speaker(language)
-    arguments = {**datasets, **parameters, "say": say}
-    legend = module.ARTIFACT.legend(_words(module, arguments, language), "figure", language)
-    frame = _call(module.drawn, arguments)
-    render_figure(frame, drawing(module, say), legend, STYLE, outputs, made_by)
-
-
-def drawing(module: ModuleType, say: Say) -> Callable[[pd.DataFrame, Figure], None]:
-    """Give what draws a frame of an artifact on a figure, in the language of ``say``."""
-    return lambda frame, figure: _call(module.draw, {"frame": frame, "figure": figure, "say": say})
+    render_table(call(module.table, arguments), columns, legend, outputs)
 
 
 def about(
@@ -129,13 +95,13 @@ def about(
     Parameters
     ----------
     module, datasets, parameters, languages
-        As in :func:`make_artifact`.
+        As in :func:`make_tables`.
     """
     artifact = module.ARTIFACT
     written = {}
     for language in languages:
         arguments = {**datasets, **parameters, "say": speaker(language)}
-        words = _words(module, arguments, language)
+        words = words_of(module, arguments, language)
         written[language] = {
             name: getattr(words, name) for name in ("title", "caption", "reading", "alt")
         }
@@ -149,8 +115,9 @@ def about(
     }
 
 
-def _words(module: ModuleType, arguments: Mapping[str, Any], language: str) -> Words:
-    words: Words = module.ARTIFACT.words(_call(module.facts, arguments), arguments["say"])
+def words_of(module: ModuleType, arguments: Mapping[str, Any], language: str) -> Words:
+    """Give the words of an artifact in a language, with the facts in them."""
+    words: Words = module.ARTIFACT.words(call(module.facts, arguments), arguments["say"])
     return Words(**{name: spaced(text, language) for name, text in asdict(words).items()})
 
 
@@ -169,6 +136,6 @@ def spoken(column: Column, say: Say) -> Column:
     return replace(spoken, convert=lambda value: say(convert(value)))
 
 
-def _call(function: Callable[..., Any], arguments: Mapping[str, Any]) -> Any:
+def call(function: Callable[..., Any], arguments: Mapping[str, Any]) -> Any:
     """Call a function with those arguments that it names."""
     return function(**{name: arguments[name] for name in inspect.signature(function).parameters})

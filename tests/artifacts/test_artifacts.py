@@ -14,7 +14,7 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.text import Text
 
-from pipeline.artifacts import make
+from pipeline.artifacts import make, make_figure
 from pipeline.artifacts.catalog import CATALOG, OWN
 from pipeline.artifacts.style import STYLE
 from pipeline.render.figure import WIDTH_INCHES, lettering
@@ -60,7 +60,7 @@ def drawing(key, language="en", **parameters):
     """Draw an artifact as render does; to be used inside ``style()``."""
     say = speaker(language)
     figure = Figure(figsize=(WIDTH_INCHES, 4), layout="constrained")
-    draw = make.drawing(import_module(MODULES[key]), say)
+    draw = make_figure.drawing(import_module(MODULES[key]), say)
     draw(call(key, "drawn", say=say, **parameters), figure)
     figure.draw_without_rendering()
     return figure
@@ -85,7 +85,7 @@ def test_table__equals_the_golden_csv(key, tmp_path, regen):
 
 @pytest.mark.parametrize("key", FIGURES)
 def test_figure__draws_the_numbers_of_the_golden_csv(key, tmp_path, regen):
-    make.make_figure(import_module(MODULES[key]), *arguments(key), [tmp_path / f"{key}.csv"])
+    make_figure.make_figure(import_module(MODULES[key]), *arguments(key), [tmp_path / f"{key}.csv"])
     compare(GOLDEN / f"figures/{key}.csv", (tmp_path / f"{key}.csv").read_text(), regen)
 
 
@@ -232,7 +232,7 @@ def test_artifact__same_bytes_each_time_in_every_format(key, tmp_path):
             make.make_table(module, *arguments(key), outputs)
         if key in FIGURES:
             outputs = [folder / f"figure.{suffix}" for suffix in FIGURE_SUFFIXES]
-            make.make_figure(module, *arguments(key), outputs)
+            make_figure.make_figure(module, *arguments(key), outputs)
     files = sorted(path.name for path in (tmp_path / "a").iterdir())
     assert files
     for name in files:
@@ -269,7 +269,7 @@ def test_artifact__hostile_labels_do_no_harm(key, tmp_path):
         assert "<b>" not in (tmp_path / "table.md").read_text()
         assert "\\frac" not in (tmp_path / "table.tex").read_text()
     if key in FIGURES:
-        make.make_figure(module, *arguments(key, renamed), [tmp_path / "figure.svg"])
+        make_figure.make_figure(module, *arguments(key, renamed), [tmp_path / "figure.svg"])
         assert "<b>" not in (tmp_path / "figure.svg").read_text()
 
 
@@ -351,4 +351,4 @@ def test_artifact__other_configurations(key, change, tmp_path):
         make.make_table(module, *arguments(key, change, **gpu), [tmp_path / "table.md"])
         assert "nan" not in (tmp_path / "table.md").read_text().lower()
     if key in FIGURES:
-        make.make_figure(module, *arguments(key, change, **gpu), [tmp_path / "figure.svg"])
+        make_figure.make_figure(module, *arguments(key, change, **gpu), [tmp_path / "figure.svg"])

@@ -5,7 +5,8 @@ from importlib import import_module
 
 import pytest
 
-from pipeline.artifacts.make import make_artifact
+from pipeline.artifacts.make import make_tables
+from pipeline.artifacts.make_figure import make_figures
 from tests.artifacts.test_artifacts import MODULES, arguments
 from tests.site.small import LABELS
 
@@ -29,7 +30,8 @@ def test_artifact__shows_any_name(key, tmp_path):
         outputs += [tmp_path / f"tables/{key}{suffix}" for suffix in (".csv", ".html")]
     if hasattr(module, "draw"):
         outputs += [tmp_path / f"figures/{key}{suffix}" for suffix in (".csv", ".svg")]
-    make_artifact(module, *arguments(key, relabelled), ["en"], outputs)
+    make_tables(module, *arguments(key, relabelled), ["en"], outputs)
+    make_figures(module, *arguments(key, relabelled), outputs)
     for path in outputs:
         text = path.read_text(encoding="utf-8")
         assert "<script>" not in text or path.suffix != ".html"

@@ -7,7 +7,7 @@ import matplotlib as mpl
 import pytest
 from matplotlib import font_manager
 
-from pipeline.artifacts import make
+from pipeline.artifacts import make, make_figure
 from pipeline.artifacts.lecture10 import bottlenecks, gpus, mma_fragments
 from pipeline.artifacts.style import STYLE
 from pipeline.render.figure import lettering
@@ -26,9 +26,11 @@ def outputs(folder, key):
     ]
 
 
-def test_make_artifact__writes_every_file_in_every_language(tmp_path):
+def test_make__writes_every_file_in_every_language(tmp_path):
     paths = outputs(tmp_path, "bottlenecks")
-    make.make_artifact(bottlenecks, *arguments("bottlenecks"), ["en", "zh"], paths)
+    make.make_tables(bottlenecks, *arguments("bottlenecks"), ["en", "zh"], paths)
+    assert not (tmp_path / "figures").exists()
+    make_figure.make_figures(bottlenecks, *arguments("bottlenecks"), paths)
     assert sorted(path for path in tmp_path.rglob("*") if path.is_file()) == sorted(paths)
     assert 'lang="zh"' in (tmp_path / "tables/bottlenecks.zh.html").read_text()
     assert 'lang="en"' in (tmp_path / "tables/bottlenecks.html").read_text()
@@ -42,16 +44,14 @@ def test_make_artifact__writes_every_file_in_every_language(tmp_path):
         assert list(words) == ["title", "caption", "reading", "alt"]
 
 
-def test_make_artifact__in_one_language_the_numbers_stay(tmp_path):
+def test_make_tables__in_one_language_the_numbers_stay(tmp_path):
     whole, chinese = tmp_path / "whole", tmp_path / "chinese"
     for folder, endings, languages in (
         (whole, TABLE, ["en", "zh"]),
         (chinese, [TABLE[0], *TABLE[4:]], ["zh"]),
     ):
         paths = [folder / f"tables/gpus.{ending}" for ending in endings]
-        make.make_artifact(
-            gpus, *arguments("gpus"), languages, [*paths, folder / "words/gpus.json"]
-        )
+        make.make_tables(gpus, *arguments("gpus"), languages, [*paths, folder / "words/gpus.json"])
     for path in (chinese / "tables").iterdir():
         assert path.read_bytes() == (whole / "tables" / path.name).read_bytes()
     assert list(json.loads((chinese / "words/gpus.json").read_text())["words"]) == ["zh"]
@@ -59,7 +59,7 @@ def test_make_artifact__in_one_language_the_numbers_stay(tmp_path):
 
 def test_make_figure__the_same_bytes_each_time_in_chinese(tmp_path):
     for name in ("a.svg", "b.svg"):
-        make.make_figure(mma_fragments, *arguments("mma_fragments"), [tmp_path / name], "zh")
+        make_figure.make_figure(mma_fragments, *arguments("mma_fragments"), [tmp_path / name], "zh")
     assert (tmp_path / "a.svg").read_bytes() == (tmp_path / "b.svg").read_bytes()
 
 

@@ -10,7 +10,8 @@ import pytest
 
 from pipeline.artifacts.catalog import OWN_CUDA
 from pipeline.artifacts.cuda_page import Launched, make_pages
-from pipeline.artifacts.make import make_figure, make_table
+from pipeline.artifacts.make import make_table
+from pipeline.artifacts.make_figure import make_figure
 from pipeline.counting.own_cuda import CudaArgument, OwnCuda
 from pipeline.counting.own_cuda_gather import gather_cuda, gather_rows
 from pipeline.counting.own_cuda_run import run_own_cuda

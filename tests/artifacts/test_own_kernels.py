@@ -11,7 +11,8 @@ import yaml
 from matplotlib.figure import Figure
 from matplotlib.text import Text
 
-from pipeline.artifacts.make import make_figure, make_table
+from pipeline.artifacts.make import make_table
+from pipeline.artifacts.make_figure import make_figure
 from pipeline.artifacts.own import own_kernels
 from pipeline.artifacts.style import STYLE
 from pipeline.config import parameters

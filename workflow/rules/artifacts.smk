@@ -67,12 +67,40 @@ rule artifact:
         "../scripts/artifact.py"
 
 
-use rule artifact as table with:
+# Apart: how figures look is no business of tables.
+rule table:
+    input:
+        unpack(
+            lambda wildcards: artifact_plan.needs(
+                wildcards.lecture, wildcards.artifact
+            )
+        ),
     output:
         SHOWN["table"],
         WORDS,
+    log:
+        "logs/{lecture}/{artifact}.log",
     wildcard_constraints:
         artifact="|".join(artifact_plan.of_kinds("table")),
+    conda:
+        "../../environment.yml"
+    params:
+        module=lambda wildcards: artifact_plan.module_name(
+            wildcards.lecture, wildcards.artifact
+        ),
+        settings=lambda wildcards: artifact_plan.settings(
+            SETTINGS, wildcards.lecture, wildcards.artifact
+        ),
+        words=lambda wildcards: messages.used(
+            SETTINGS, wildcards.lecture, wildcards.artifact
+        ),
+        code=lambda wildcards: code_digest(
+            "workflow/scripts/table.py",
+            artifact_plan.module_name(wildcards.lecture, wildcards.artifact),
+        ),
+        versions=library_versions("babel", "jinja2", "pandas", "tabulate"),
+    script:
+        "../scripts/table.py"
 
 
 use rule artifact as figure with:

@@ -3,11 +3,13 @@
 from importlib import import_module
 
 from pipeline import runlog, store
-from pipeline.artifacts.make import make_artifact
+from pipeline.artifacts.make import make_tables
+from pipeline.artifacts.make_figure import make_figures
 
 runlog.start(snakemake.log[0])
 
 params = snakemake.params
 artifact = import_module(params.module)
 datasets = dict(zip(snakemake.input.keys(), map(store.read, snakemake.input), strict=True))
-make_artifact(artifact, datasets, params.settings, list(params.words), snakemake.output, params)
+make_tables(artifact, datasets, params.settings, list(params.words), snakemake.output)
+make_figures(artifact, datasets, params.settings, snakemake.output, params)
