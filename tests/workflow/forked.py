@@ -2,8 +2,8 @@
 
 Nothing of the project is imported before the fork, so each run reads the package, the Snakefile and
 the data as they are then. Started as a program, this reads one request per line and answers each
-with the exit code of the run; :func:`run` sends them. A worker of the test suite has one such
-process, whose hash seed is its own: what another process made is planned with another seed.
+with the exit code of the run; :func:`run` sends them. Its hash seed is its own: what another
+process has made is planned with another seed.
 """
 
 import atexit
@@ -14,6 +14,7 @@ import runpy
 import subprocess
 import sys
 import tempfile
+import threading
 from functools import cache
 from importlib import import_module
 from pathlib import Path
@@ -51,8 +52,13 @@ def run(folder, environment, module, *arguments):
         return code, shown.read().decode()
 
 
+def plain_environment():
+    """Environment of this process, without what is meant for its own Python."""
+    return {name: value for name, value in os.environ.items() if not name.startswith("PYTHON")}
+
+
 def _ask(request):
-    server = _server()
+    server = _server(threading.get_ident())
     server.stdin.write(json.dumps(request) + "\n")
     server.stdin.flush()
     answer = server.stdout.readline()
@@ -61,12 +67,13 @@ def _ask(request):
 
 
 @cache
-def _server():
+def _server(_thread):
+    """Start the process; one for each thread, so that runs at once do not wait for each other."""
     # What libraries keep of a home folder at their import must not be that of whoever runs this.
     home = tempfile.TemporaryDirectory()
     server = subprocess.Popen(
         [sys.executable, __file__],
-        env=os.environ | {"HOME": home.name, "PYTHONPATH": ""},
+        env=plain_environment() | {"HOME": home.name},
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         text=True,

@@ -1,7 +1,6 @@
 """Scratch copies of the checkout in which the real workflow runs on a small configuration."""
 
 import hashlib
-import os
 import re
 import shutil
 import subprocess
@@ -196,8 +195,7 @@ class Scratch:
         return done.returncode, done.stdout
 
     def _environment(self):
-        plain = {name: value for name, value in os.environ.items() if name[:6] != "PYTHON"}
-        return plain | {"HOME": str(self.home)}
+        return forked.plain_environment() | {"HOME": str(self.home)}
 
     def planned(self, *arguments):
         """Jobs that would run: rule name, and what distinguishes the job from its siblings."""
