@@ -119,3 +119,14 @@ def test_together_and_lists__as_the_language_joins():
     assert named_together(["A"], english) == "A"
     assert named_together(["A", "B", "C"], english) == "A, B and C"
     assert named_together(["甲", "乙", "丙"], say) == "甲、乙和丙"
+
+
+HAN = "[\u4e00-\u9fff]"
+
+
+@pytest.mark.parametrize("language", TRANSLATIONS)
+def test_catalogue__is_punctuated_as_chinese_is(language):
+    for text, translated in translations(language).items():
+        for fixed, *_ in Formatter().parse(translated):
+            assert spaced(fixed, language) == fixed.strip(), text
+        assert not re.search(rf"{HAN}[,;:!?.]|[,;:!?]{HAN}|{HAN}\(|\){HAN}", translated), text

@@ -165,13 +165,17 @@ def counted(counter: str, explain: Explain, also: str | None = None) -> Metric:
     return Metric(counter, value, expected, explain)
 
 
+LIMIT = message("blocks per SM by {name}")
+"""What stands for a limit of resident blocks."""
+
+
 def limit(name: str, explain: Explain) -> Metric:
     """Take one limit of resident blocks; unknown if the GPU takes no part."""
 
     def value(one: Modelled) -> float:
         return one.limits.get(name, np.nan)
 
-    return Metric(f"blocks per SM by {name}", value, value, explain)
+    return Metric(LIMIT.format(name=name), value, value, explain)
 
 
 def _off(expected: float, measured: float) -> str:
@@ -288,14 +292,14 @@ METRICS: Mapping[str, Metric] = {
         "lds_wavefronts", _load_wavefronts
     ),
     "l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_ld.sum": Metric(
-        "lds_wavefronts beyond the ideal",
+        message("lds_wavefronts beyond the ideal"),
         lambda one: one.load_conflicts,
         lambda one: one.load_conflicts,
         _load_conflicts,
     ),
     STORE_WAVEFRONTS: counted("sts_wavefronts", _store_wavefronts),
     "l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_st.sum": Metric(
-        "sts_wavefronts beyond the ideal",
+        message("sts_wavefronts beyond the ideal"),
         lambda one: one.store_conflicts,
         lambda one: one.store_conflicts,
         _store_conflicts,

@@ -19,10 +19,12 @@ from pipeline.artifacts.lecture10 import (
     roofline,
     validation,
 )
+from pipeline.artifacts.lecture11 import gemv_replay
 from pipeline.counting.nsight import METRICS
 from pipeline.errors import ModelError
 from pipeline.words import english
 from tests.artifacts import fixtures
+from tests.artifacts.stores import STORES
 
 CARDS = list(fixtures.CARDS.values())
 
@@ -231,3 +233,13 @@ def test_counters_measured__orders_metrics_as_they_are_explained():
 def test_per_fma__order_of_the_sizes_does_not_matter():
     one, two = (per_fma.table(fixtures.counts(), *sizes) for sizes in ((128, 640), (640, 128)))
     pd.testing.assert_frame_equal(one, two)
+
+
+def test_gemv_replay__marks_of_a_slower_gpu_are_in_its_panel():
+    frame = gemv_replay.drawn(STORES["sm_gemvs"](), STORES["decode/compared"](), fixtures.gpus())
+    times = [name for name in frame if name.endswith("_t") or name == "measured"]
+    slower = frame.assign(gpu_name="slower", **{name: 10 * frame[name] for name in times})
+    figure = Figure(layout="constrained")
+    gemv_replay.draw(pd.concat([frame, slower]), figure, english)
+    for axes in figure.axes:
+        assert axes.get_ylim()[1] > 1e6 * slower["measured"].max()

@@ -223,6 +223,17 @@ def test_figure__all_text_is_inside_and_large_enough(key, language):
             assert box.y1 <= inside.y1, text.get_text()
 
 
+@pytest.mark.parametrize("key", FIGURES)
+def test_figure__every_mark_lies_in_its_panel(key):
+    for axes in finished(key).findobj(matplotlib.axes.Axes):
+        frame = axes.get_window_extent().padded(1)
+        for marks in (one for one in axes.collections if isinstance(one, PathCollection)):
+            offsets = np.ma.filled(marks.get_offsets().astype(float), np.nan)
+            known = offsets[np.isfinite(offsets).all(axis=1)]
+            for x, y in marks.get_offset_transform().transform(known):
+                assert frame.contains(x, y), axes.get_title()
+
+
 @pytest.mark.parametrize("key", MODULES)
 def test_artifact__same_bytes_each_time_in_every_format(key, tmp_path):
     module = import_module(MODULES[key])

@@ -5,7 +5,7 @@ import xarray as xr
 
 from pipeline.artifacts.artifact import Artifact, sentences
 from pipeline.artifacts.ladder import name, tag
-from pipeline.counting.nsight import DIGITS, METRICS, SENTENCES, STORE_WAVEFRONTS
+from pipeline.counting.nsight import DIGITS, LIMIT, METRICS, SENTENCES, STORE_WAVEFRONTS
 from pipeline.render.column import Column
 from pipeline.words import Say, listed, retold, together
 
@@ -64,6 +64,7 @@ def table(comparison: xr.Dataset, say: Say) -> pd.DataFrame:
         together([retold(one, SENTENCES, say) for one in sentences(text)], say)
         for text in frame["explained"]
     ]
+    frame["counter"] = [retold(one, (LIMIT,), say) for one in frame["counter"]]
     rank = {metric: rank for rank, metric in enumerate(METRICS)}
     frame["rank"] = frame["metric"].map(rank).fillna(len(rank))
     frame = frame.sort_values(["gpu", "n", "kernel", "rank", "metric"], ignore_index=True)

@@ -105,6 +105,8 @@ def draw(frame: pd.DataFrame, figure: Figure, say: Say) -> None:
     key = corner.legend(handles=_meanings(say), loc="center", fontsize=11, title_fontsize=11)
     title = say("A number is a lane. a0, a1:\nthe first two elements of A\nthat the lane holds.")
     key.set_title(title)
+    # Chinese signs fill their lines from top to bottom.
+    key.get_title().set_linespacing(1.4)
     key.set_alignment("left")
 
 

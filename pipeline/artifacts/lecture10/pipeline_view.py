@@ -183,7 +183,7 @@ def _draw_kernel(axes: Axes, group: pd.DataFrame, say: Say) -> None:
         _boxes(axes, group, row, group["waits_for"] == name_, 0.3, colour, pattern)
     for name_, (_, _, colour) in ISSUES.items():
         _boxes(axes, group, row, group["issues"] == name_, 0.86, colour, "")
-    axes.set_title(group["kernel_name"].iloc[0])
+    axes.set_title(say(group["kernel_name"].iloc[0]))
     axes.set_yticks(range(len(warps)), [f"{warp}" for warp in warps])
     axes.set_ylim(len(warps) - 0.4, -0.6)
     axes.set_ylabel(say("warp (number)"))

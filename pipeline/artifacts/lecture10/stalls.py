@@ -33,27 +33,28 @@ ARTIFACT = Artifact(
 )
 WARP = 32
 
-# Part of a bar, from below -> reasons, words, colour, pattern.
+# Part of a bar, from below -> reasons, words, colour, pattern. A resource has the colour that it
+# has everywhere; patterns tell apart two waits for the same one.
 PARTS: dict[str, tuple[tuple[str, ...], str, str, str]] = {
-    "selected": (("selected",), message("issuing"), style.BLUE, ""),
+    "selected": (("selected",), message("issuing"), style.SKY, ""),
     "not_selected": (("not_selected",), message("another warp's turn"), style.SKY, "--"),
     "pipe": (
-        ("math_pipe_throttle", "dispatch"), message("pipe or registers busy"), style.GREEN,
+        ("math_pipe_throttle", "dispatch"), message("pipe or registers busy"), style.BLUE,
         "\\\\\\\\",
     ),
     "wait": (("wait",), message("fixed latency"), style.PALE, ""),
     "short_scoreboard": (
-        ("short_scoreboard",), message("shared memory's answer"), style.YELLOW, "....",
+        ("short_scoreboard",), message("shared memory's answer"), style.RED, "....",
     ),
     "mio_throttle": (
-        ("mio_throttle",), message("queue of shared memory full"), style.ORANGE, "////",
+        ("mio_throttle",), message("queue of shared memory full"), style.RED, "////",
     ),
     "barrier": (("barrier",), message("other warps at a barrier"), style.PURPLE, "xxxx"),
     "long_scoreboard": (
-        ("long_scoreboard",), message("global memory's answer"), style.RED, "++",
+        ("long_scoreboard",), message("global memory's answer"), style.GREEN, "++",
     ),
     "lg_throttle": (
-        ("lg_throttle",), message("queue of global memory full"), style.RED, "||||",
+        ("lg_throttle",), message("queue of global memory full"), style.GREEN, "||||",
     ),
     "other": (
         ("no_instruction", "drain"), message("code, or the last stores"), style.BLACK, "",

@@ -140,9 +140,11 @@ def draw(frame: pd.DataFrame, figure: Figure, say: Say) -> None:
             units.to_mega(ends), line, color=style.GREY, linewidth=1,
             label=say("weights at full bandwidth"),
         )  # fmt: skip
-        axes.set(title=name, xscale="log", yscale="log", ylim=(1, None))
+        axes.set(title=name, xscale="log", yscale="log")
         style.rate_ticks(axes.xaxis, (1,))
         style.rate_ticks(axes.yaxis)
         axes.grid(True)
+    # Only now: set before, the limits of the first panel would be those of all.
+    panels[0].set_ylim(bottom=1)
     style.outer_labels(panels, say("weights (MB)"), say("time (µs)"))
     style.legend_above(figure, panels, columns=4)

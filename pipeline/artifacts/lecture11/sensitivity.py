@@ -151,8 +151,7 @@ def _draw_speedup(axes: Axes, frame: pd.DataFrame, say: Say) -> None:
     base = frame.loc[frame["parameter"] == "", "speedup"].iloc[0]
     rows = np.arange(len(frame))
     span = frame["speedup"] - base
-    colours = [style.BLUE if one > 0 else style.ORANGE for one in span]
-    axes.barh(rows, span, left=base, color=colours, height=0.65)
+    axes.barh(rows, span, left=base, color=style.GREY, height=0.65)
     axes.axvline(base, color=style.BLACK, linewidth=1)
     for row, speedup in zip(rows, frame["speedup"], strict=True):
         below = speedup < base
