@@ -19,6 +19,8 @@ places = filter(None, [workflow.basedir, os.getenv("PYTHONPATH")])
 os.environ.update(PYTHONPATH=os.pathsep.join(places))
 
 from pipeline import listing_files, manifest, run_lock, runlog
+from pipeline.cache.place import from_environment
+from pipeline.cache.run import Run
 from pipeline.claims import report
 from pipeline.config import (
     artifact_plan,
@@ -39,6 +41,8 @@ from pipeline.hardware.sheet import load_sheets
 from pipeline.provenance import code_digest, library_versions
 from pipeline.renew_listings import GEMV_ARCHITECTURES
 from pipeline.vocab.decode_spans import INSTRUCTIONS
+from snakemake.logging import logger
+from workflow.cached_jobs import install
 
 STARTED = time.time()
 RESULTS = Path("results")
@@ -51,6 +55,9 @@ if workflow.is_main_process:
 # the user did not write.
 try:
     yaml_files.require_clean([Path("config/config.yaml")])
+    CACHED = Run(
+        from_environment(os.environ), Path(workflow.basedir), say=logger.warning
+    )
 except PaperGpuError as error:
     sys.exit(f"{error}")
 
@@ -61,6 +68,7 @@ configfile: "config/config.yaml"
 try:
     yaml_files.require_clean(map(Path, workflow.configfiles))
     SETTINGS = load.load(config)
+    CACHED.watch(parameters.own_files(SETTINGS.own_kernels, SETTINGS.own_cuda))
     SHEETS = load_sheets(Path("data/gpus"), SETTINGS.gpus)
     MODELS = load_models(Path("data/models"), SETTINGS.decode.models)
     PLANS = load_plans(
@@ -96,13 +104,20 @@ include: "workflow/rules/claims.smk"
 include: "workflow/rules/site.smk"
 
 
-# What is about to be made has no digest until it is finished, however the run ends.
+# What is about to be made has no digest until it is finished, however the run ends; what it takes
+# the place of is kept.
 onstart:
-    manifest.forget(RESULTS, map(manifest.Job.of, workflow.dag.needrun_jobs()))
+    forgotten = manifest.forget(
+        RESULTS, map(manifest.Job.of, workflow.dag.needrun_jobs())
+    )
+    CACHED.adopt(forgotten)
 
 
 onsuccess:
-    manifest.enter(RESULTS, map(manifest.Job.of, workflow.dag.jobs))
+    manifest.enter(RESULTS, map(manifest.Job.of, workflow.dag.jobs), CACHED.keys)
+    CACHED.close()
+    if CACHED.restored:
+        print(CACHED.told())
     # A run for other targets leaves the claims as they are, perhaps those of earlier results.
     if "claims" in {job.rule.name for job in workflow.dag.jobs}:
         print(report.told("results/claims.json", claim_plan.language(SETTINGS)))
@@ -112,7 +127,8 @@ onsuccess:
 onerror:
     unfinished = set(workflow.dag.needrun_jobs())
     finished = (job for job in workflow.dag.jobs if job not in unfinished)
-    manifest.enter(RESULTS, map(manifest.Job.of, finished))
+    manifest.enter(RESULTS, map(manifest.Job.of, finished), CACHED.keys)
+    CACHED.close()
     print("", *runlog.mistakes("logs", STARTED), sep="\n", file=sys.stderr)
 
 
@@ -190,3 +206,6 @@ rule all:
         rules.megakernel_trace.output,
         rules.decode_spans.output,
         rules.decode_compared.output,
+
+
+install(workflow, CACHED)

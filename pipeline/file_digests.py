@@ -12,7 +12,7 @@ LIST = ".sha256"
 CONTENT = ".content"
 """Digest of what a folder holds, without what made it; it lies in the folder itself."""
 
-_FOREIGN = (".snakemake_timestamp",)
+FOREIGN = (".snakemake_timestamp",)
 """What Snakemake puts into a folder after it was made."""
 
 _AT_ONCE = 1 << 20
@@ -80,5 +80,5 @@ def files(folder: Path) -> dict[str, Path]:
     return {
         path.relative_to(folder).as_posix(): path
         for path in folder.rglob("*")
-        if path.is_file() and path.name not in (LIST, *_FOREIGN)
+        if path.is_file() and path.name not in (LIST, *FOREIGN)
     }

@@ -7,7 +7,7 @@ it has, so what was changed afterwards shows.
 
 import json
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +19,9 @@ NAME = "manifest.json"
 
 Entries = dict[str, dict[str, Any]]
 """Name of a job -> what made its outputs, and under ``outputs`` their digests by path."""
+
+KEY = "key"
+"""Under it, the key that the outputs have in the cache, where a run knows it."""
 
 _OUTPUTS = "outputs"
 
@@ -33,20 +36,25 @@ class Job:
         Which job of the workflow.
     params
         By name: settings, and digest and versions of the code.
-    outputs
+    outputs, inputs
         Paths of files and folders.
+    names
+        Names by which the rule's script knows some of these paths, under ``output`` and ``input``.
     """
 
     rule: str
     wildcards: Mapping[str, str]
     params: Mapping[str, Any]
     outputs: tuple[str, ...]
+    inputs: tuple[str, ...] = ()
+    names: Mapping[str, Any] = field(default_factory=dict)
 
     @classmethod
     def of(cls, job: Any) -> "Job":
         """Take it from a job as the workflow knows it."""
-        parts = (job.wildcards_dict, dict(job.params.items()), tuple(map(str, job.output)))
-        return cls(str(job.rule), *parts)
+        names = {"output": dict(job.output.items()), "input": dict(job.input.items())}
+        paths = (tuple(map(str, job.output)), tuple(map(str, job.input)))
+        return cls(str(job.rule), job.wildcards_dict, dict(job.params.items()), *paths, names)
 
     @property
     def name(self) -> str:
@@ -86,23 +94,45 @@ def outputs(entries: Entries) -> dict[str, str]:
     return {path: digest for entry in entries.values() for path, digest in entry[_OUTPUTS].items()}
 
 
-def forget(folder: Path, jobs: Iterable[Job]) -> None:
-    """Take out what is about to be made, whatever made it before."""
+def forget(folder: Path, jobs: Iterable[Job]) -> dict[str, dict[str, str]]:
+    """Take out what is about to be made, whatever made it before.
+
+    Returns
+    -------
+    Of each job of which all outputs were taken out: its key -> the digests that they had, by path.
+    """
     made = {output for job in jobs for output in job.outputs}
-    entries = {}
+    entries, forgotten = {}, {}
     for name, entry in _read_or_nothing(folder).items():
-        kept = {path: digest for path, digest in entry[_OUTPUTS].items() if not _within(path, made)}
+        before = entry[_OUTPUTS]
+        kept = {path: digest for path, digest in before.items() if not _within(path, made)}
+        # A key speaks of all outputs.
+        key = "" if kept == before else entry.pop(KEY, "")
         if kept:
             entries[name] = entry | {_OUTPUTS: kept}
+        elif key:
+            forgotten[str(key)] = before
     _write(folder, entries)
+    return forgotten
 
 
-def enter(folder: Path, jobs: Iterable[Job]) -> None:
-    """Enter what is finished and has no entry; take out jobs of which nothing is left."""
+def enter(folder: Path, jobs: Iterable[Job], keys: Mapping[str, str]) -> None:
+    """Enter what is finished and has no entry; take out jobs of which nothing is left.
+
+    Parameters
+    ----------
+    folder
+        Where the results are.
+    jobs
+        What is finished.
+    keys
+        Key of each that was made or restored in this run, by the job's name.
+    """
     entries = _read_or_nothing(folder)
     for job in jobs:
         if job.outputs and job.name not in entries:
-            entries[job.name] = job.entry()
+            key = {KEY: keys[job.name]} if job.name in keys else {}
+            entries[job.name] = job.entry() | key
     _write(folder, {name: entry for name, entry in entries.items() if _is_there(entry)})
 
 

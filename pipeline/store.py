@@ -14,9 +14,6 @@ The attribute ``provenance`` of a store says what made it. Stages do not see it.
 """
 
 import json
-import os
-import shutil
-import tempfile
 import warnings
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -31,6 +28,7 @@ from zarr.errors import ZarrUserWarning
 
 from pipeline import file_digests, provenance
 from pipeline.errors import DataError
+from pipeline.workplace import workplace
 
 INTERMEDIATE = ("simulated",)
 """Folders below ``results/`` whose stores only feed other stages."""
@@ -73,7 +71,7 @@ def write(dataset: xr.Dataset, path: str | Path, made_by: Mapping[str, Any] | No
     path = Path(path)
     encoding = encodings(dataset, path)
     path.parent.mkdir(parents=True, exist_ok=True)
-    with _workplace(path) as folder:
+    with workplace(path) as folder:
         with quiet_about_metadata():
             _in_order(dataset).drop_encoding().to_zarr(
                 folder / "new",
@@ -304,35 +302,3 @@ def _check_attributes(path: Path, owner: str, attributes: dict[Any, Any]) -> Non
                 f"{path}: attribute {key} of {owner} is a {type(value).__name__}; "
                 f"allowed are text, numbers and lists of these"
             )
-
-
-@contextmanager
-def _workplace(path: Path) -> Iterator[Path]:
-    """Give a folder beside ``path`` for the time of one write, and sweep those of killed writes.
-
-    It carries the number of the writing process: a folder is swept when that process is gone.
-    """
-    prefix, suffix = f".{path.name}.", ".partial"
-    for left in path.parent.iterdir():
-        if left.name.startswith(prefix) and left.name.endswith(suffix):
-            owner = left.name.removeprefix(prefix).split(".")[0]
-            if not (owner.isdigit() and _is_running(int(owner))):
-                shutil.rmtree(left)
-    folder = tempfile.mkdtemp(suffix, f"{prefix}{os.getpid()}.", path.parent)
-    try:
-        yield Path(folder)
-    finally:
-        shutil.rmtree(folder, ignore_errors=True)
-
-
-def _is_running(process: int) -> bool:
-    """Whether another process has this number; our own old number means a process before us."""
-    if process == os.getpid():
-        return False
-    try:
-        os.kill(process, 0)
-    except ProcessLookupError:
-        return False
-    except PermissionError:
-        return True
-    return True

@@ -42,7 +42,7 @@ def results(tmp_path, monkeypatch):
     manifest.forget(folder, [COUNTS, GPUS])
     for output in (*COUNTS.outputs, *GPUS.outputs):
         make(output, 1)
-    manifest.enter(folder, [COUNTS, GPUS, job("all")])
+    manifest.enter(folder, [COUNTS, GPUS, job("all")], {})
     return folder
 
 
@@ -134,7 +134,7 @@ def test_manifest__that_is_damaged_is_named_and_written_anew(results, held):
     assert "this is no manifest" in damaged(results)[0]
     with pytest.raises(DataError, match="delete it"):
         manifest.read(results)
-    manifest.enter(results, [COUNTS, GPUS])
+    manifest.enter(results, [COUNTS, GPUS], {})
     assert check(results).whole == 3
 
 
@@ -143,27 +143,27 @@ def test_manifest__a_run_that_was_killed_leaves_no_wrong_digest(results):
     make(STORE, 2)
     # Here the run is killed.
     assert check(results).unknown == [STORE]
-    manifest.enter(results, [COUNTS, GPUS])
+    manifest.enter(results, [COUNTS, GPUS], {})
     assert check(results).whole == 3
 
 
 def test_manifest__a_later_run_does_not_bless_what_was_changed(results):
     make(TABLE, 2)
     manifest.forget(results, [COUNTS])
-    manifest.enter(results, [COUNTS, GPUS])
+    manifest.enter(results, [COUNTS, GPUS], {})
     assert damaged(results) == [f"{TABLE}: was changed"]
 
 
 def test_manifest__forgets_what_is_no_longer_there(results):
     shutil.rmtree(STORE)
-    manifest.enter(results, [GPUS])
+    manifest.enter(results, [GPUS], {})
     assert damaged(results) == []
 
 
 def test_manifest__a_part_that_was_deleted_is_missed_by_a_later_run_too(results):
     Path(TABLE).unlink()
     manifest.forget(results, [COUNTS])
-    manifest.enter(results, [COUNTS, GPUS])
+    manifest.enter(results, [COUNTS, GPUS], {})
     assert damaged(results) == [f"{TABLE}: is missing"]
 
 
@@ -171,7 +171,7 @@ def test_manifest__a_rule_with_another_name_takes_over_what_it_makes(results):
     artifact = job("artifact", *GPUS.outputs)
     manifest.forget(results, [artifact])
     make(TABLE, 2)
-    manifest.enter(results, [COUNTS, artifact])
+    manifest.enter(results, [COUNTS, artifact], {})
     assert check(results).whole == 3
     assert set(manifest.read(results)) == {"counts", "artifact"}
 
@@ -179,17 +179,32 @@ def test_manifest__a_rule_with_another_name_takes_over_what_it_makes(results):
 def test_manifest__does_not_depend_on_the_order_of_the_jobs(results):
     before = (results / manifest.NAME).read_bytes()
     (results / manifest.NAME).unlink()
-    manifest.enter(results, [job("all"), GPUS, COUNTS])
+    manifest.enter(results, [job("all"), GPUS, COUNTS], {})
     assert (results / manifest.NAME).read_bytes() == before
 
 
 def test_manifest__a_folder_without_a_list_is_entered_file_by_file(results):
     site = job("site", "results/site")
     make("results/site/index.html", 1)
-    manifest.enter(results, [site])
+    manifest.enter(results, [site], {})
     assert check(results).whole == 4
     flipped("results/site/index.html")
     assert damaged(results) == ["results/site/index.html: was changed"]
     manifest.forget(results, [site])
-    manifest.enter(results, [site])
+    manifest.enter(results, [site], {})
     assert damaged(results) == []
+
+
+def test_manifest__a_key_stays_for_as_long_as_all_that_it_speaks_of(results):
+    manifest.forget(results, [COUNTS, GPUS])
+    manifest.enter(results, [COUNTS, GPUS], {"table": "k"})
+    assert manifest.forget(results, [COUNTS]) == {}
+    held = manifest.read(results)["table"]
+    assert held["key"] == "k"
+    # The rule has fewer outputs now: of one of them nothing is said.
+    assert manifest.forget(results, [job("table", TABLE)]) == {}
+    (rest,) = manifest.read(results).values()
+    assert "key" not in rest
+    manifest.forget(results, [GPUS])
+    manifest.enter(results, [GPUS], {"table": "k"})
+    assert manifest.forget(results, [GPUS]) == {"k": held["outputs"]}

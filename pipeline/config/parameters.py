@@ -7,13 +7,14 @@ what one rule reads, and nothing that a job could do without.
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
+from pathlib import Path
 from typing import Any
 
 from pydantic import TypeAdapter
 
 from pipeline.compiled import toolchain
 from pipeline.config.checks import HAZARD_KERNEL
-from pipeline.config.own_cuda import own_cuda
+from pipeline.config.own_cuda import function_files, own_cuda
 from pipeline.config.own_cuda_entry import CudaEntry
 from pipeline.config.own_entry import OwnEntry
 from pipeline.config.own_kernels import own_kernel
@@ -118,6 +119,13 @@ def own_kernel_values(own: Mapping[str, OwnEntry]) -> dict[str, dict[str, Any]]:
     ``TypeAdapter(OwnKernel)`` reads each of them back.
     """
     return {name: asdict(own_kernel(name, entry)) for name, entry in own.items()}
+
+
+def own_files(own: Mapping[str, OwnEntry], cuda: Mapping[str, CudaEntry]) -> list[Path]:
+    """List the files of Python that own kernels, and specifications of compiled ones, are in."""
+    named = [entry.file for entry in own.values()]
+    named += [file for entry in cuda.values() for file in function_files(entry)]
+    return [Path(file) for file in dict.fromkeys(named)]
 
 
 def own_launch_values(own: Mapping[str, OwnEntry]) -> dict[str, dict[str, int | str]]:
