@@ -9,7 +9,7 @@ RUN := $(VENV)/bin/python -m
 # For one run only: make all ARGS="--config counting='{seed: 7}'"
 ARGS ?=
 
-.PHONY: help all lecture10 lecture11 own test lint check-results verify readme sass clean environment
+.PHONY: help all lecture10 lecture11 own test lint check-results verify readme sass clean clean-cache environment
 
 help: ## list the targets
 	@echo "usage: make TARGET"

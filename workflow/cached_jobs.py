@@ -6,15 +6,16 @@ says what of a job's outputs is not to be trusted.
 """
 
 import os
+import sys
+from pathlib import Path
 from typing import Any
 
-import snakemake.workflow
 from snakemake.caching import LOCATION_ENVVAR
 from snakemake.caching.rule import CacheFlag, RuleCache
 from snakemake.exceptions import CacheMissException
 from snakemake.persistence.file import FilePersistence
 
-from pipeline.cache.run import Run
+from pipeline.cache.run import RESTORED, Run
 from pipeline.manifest import Job
 
 
@@ -47,6 +48,8 @@ class CachedRule(RuleCache):
         """
         if not self._run.restore(Job.of(job)):
             raise CacheMissException(f"{job} has to be run")
+        for log in job.log:
+            Path(log).write_text(RESTORED, encoding="utf-8")
 
     async def store(self, job: Any) -> None:
         """Keep the outputs of a job that was run."""
@@ -70,7 +73,7 @@ class RecordedOnly(FilePersistence):
 def install(workflow: Any, run: Run) -> None:
     """Let every rule of a workflow ask ``run``; call it when all rules are there."""
     if workflow.is_main_process:
-        snakemake.workflow.FilePersistence = RecordedOnly
+        sys.modules[type(workflow).__module__].FilePersistence = RecordedOnly
     if workflow.storage_settings.default_storage_provider is not None:
         # Results are not in this folder then.
         return

@@ -8,6 +8,9 @@ from pipeline.cache.keys import Digests, Signature, key_of, signature
 from pipeline.file_digests import files
 from pipeline.manifest import Job
 
+RESTORED = "Not run: the results are those that it made before, from the cache.\n"
+"""The log of a job that was not run."""
+
 _CODE = ("pipeline", "workflow")
 _COMPILED = "__pycache__"
 

@@ -156,10 +156,13 @@ class Scratch:
         Where it is.
     home
         An empty home folder: nothing is installed for this user.
+    cache
+        What ``PAPER_GPU_CACHE`` says: without more, everything is really made.
     """
 
     folder: Path
     home: Path
+    cache: str = "off"
 
     def copied(self, place):
         """Copy this to another place, with all that is made in it."""
@@ -195,7 +198,8 @@ class Scratch:
         return done.returncode, done.stdout
 
     def _environment(self):
-        return forked.plain_environment() | {"HOME": str(self.home)}
+        mine = {"HOME": str(self.home), "PAPER_GPU_CACHE": self.cache}
+        return forked.plain_environment() | mine
 
     def planned(self, *arguments):
         """Jobs that would run: rule name, and what distinguishes the job from its siblings."""

@@ -52,7 +52,7 @@ def build(folder, cores, environment, targets):
         done = subprocess.run(
             [sys.executable, "-m", module, *arguments],
             cwd=folder,
-            env=os.environ | environment | {"HOME": str(home)},
+            env=os.environ | environment | {"HOME": str(home), "PAPER_GPU_CACHE": "off"},
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
