@@ -50,8 +50,11 @@ readme: environment ## write config/README.md anew from the models
 sass: environment ## compile the CUDA twins anew into data/sass (needs nvcc and nvdisasm)
 	$(RUN) pipeline.renew_listings
 
-clean: ## remove results, logs and Snakemake's records; keep .venv
+clean: ## remove results, logs and Snakemake's records; keep .venv and what was made before
 	rm -rf results logs .snakemake .run
+
+clean-cache: environment ## remove what was made before and is kept to be restored
+	$(RUN) pipeline.cache.clean
 
 # Compares the contents of the lock file: a new date alone installs nothing.
 environment:

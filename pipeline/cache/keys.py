@@ -6,6 +6,7 @@ bytes of a result as they were stops there: what reads the result has the key th
 
 import hashlib
 import platform
+import sys
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -71,7 +72,7 @@ def key_of(job: Job, digests: Digests) -> str:
     parts = {
         "format": _FORMAT,
         "python": (platform.python_implementation(), platform.python_version()),
-        "machine": (platform.system(), platform.machine()),
+        "machine": (sys.platform, platform.machine()),
         "rule": job.rule,
         "wildcards": job.wildcards,
         "outputs": job.outputs,
