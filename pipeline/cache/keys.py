@@ -1,7 +1,7 @@
 """The key of a job: a digest of everything that its outputs depend on.
 
 Inputs enter with the digest of their contents, not with what made them. So an edit that leaves the
-bytes of a result as they were stops there: what reads the result has the key that it had.
+content of a result as it was stops there: what reads the result has the key that it had.
 """
 
 import hashlib
@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from pipeline.file_digests import LIST, files, sha256
+from pipeline.file_digests import CONTENT, LIST, files, sha256
 from pipeline.manifest import Job
 
 _FORMAT = 1
@@ -27,7 +27,7 @@ class Digests:
         self._known: dict[Path, tuple[Signature, str]] = {}
 
     def of(self, path: Path) -> str:
-        """Digest of a file; of a folder, that of its list, or of all its files if it has none.
+        """Digest of a file; of a store, that of its content, whatever made it; else of all files.
 
         Raises
         ------
@@ -36,8 +36,9 @@ class Digests:
         """
         if not path.is_dir():
             return self._of_file(path)
-        if (path / LIST).exists():
-            return self._of_file(path / LIST)
+        for summary in (path / CONTENT, path / LIST):
+            if summary.exists():
+                return self._of_file(summary)
         listed = sorted((name, self._of_file(file)) for name, file in files(path).items())
         return hashlib.sha256(repr(listed).encode()).hexdigest()
 

@@ -30,6 +30,7 @@ def job(tmp_path, monkeypatch):
     for name in (f"{STORE}/zarr.json", f"{STORE}/x/c/0", TABLE):
         Path(name).parent.mkdir(parents=True, exist_ok=True)
         Path(name).write_text(name)
+    file_digests.write_content(Path(STORE))
     file_digests.write_list(Path(STORE))
     return Job(
         "validation",
@@ -83,7 +84,7 @@ def test_key__changes_with_the_job(job, changes):
     assert key(replace(job, **changes)) != key(job)
 
 
-@pytest.mark.parametrize("name", [f"{STORE}/{file_digests.LIST}", TABLE])
+@pytest.mark.parametrize("name", [f"{STORE}/{file_digests.CONTENT}", TABLE])
 def test_key__changes_with_the_contents_of_an_input_whatever_its_times_are(job, name):
     digests = Digests()
     before, stat = key_of(job, digests), Path(name).stat()
@@ -100,6 +101,18 @@ def test_key__changes_with_python_and_the_machine(job, monkeypatch, name):
     before = key(job)
     monkeypatch.setattr(keys.platform, name, lambda: "another")
     assert key(job) != before
+
+
+def test_key__does_not_change_with_what_made_the_content_of_a_store(job):
+    before = key(job)
+    Path(f"{STORE}/zarr.json").write_text("made by other code")
+    file_digests.write_list(Path(STORE))
+    assert key(job) == before
+    Path(f"{STORE}/{file_digests.CONTENT}").unlink()
+    assert (listed := key(job)) != before
+    Path(f"{STORE}/zarr.json").write_text("made by the old code")
+    file_digests.write_list(Path(STORE))
+    assert key(job) != listed
 
 
 def test_key__of_a_folder_without_a_list_is_that_of_all_its_files(job):
