@@ -12,8 +12,9 @@ from pipeline.compiled.columns import instruction_columns
 from pipeline.compiled.decode import Program
 from pipeline.compiled.twin import Twin, square_product
 from pipeline.timing.predict import FLOP_PER_FMA
-from pipeline.timing.sm.predict import Traced, predict
+from pipeline.timing.sm.predict import predict
 from pipeline.timing.sm.result import PIPES, STALLS, Prediction
+from pipeline.timing.sm.traced import Traced
 from pipeline.vocab.sm import SM_INSTRUCTIONS, SM_PREDICTIONS
 from pipeline.vocab.variable import annotate
 

@@ -17,7 +17,8 @@ from pipeline.timing.predict import FLOP_PER_FMA, NO_BOUND
 from pipeline.timing.replay import busiest_pipe
 from pipeline.timing.sm.ablation import MeasuredLaunch, ablation
 from pipeline.timing.sm.mechanisms import NAMES
-from pipeline.timing.sm.predict import Traced, predict
+from pipeline.timing.sm.predict import predict
+from pipeline.timing.sm.traced import Traced
 from pipeline.vocab.sm import SM_ABLATION, SM_MEASURED
 from pipeline.vocab.variable import annotate
 

@@ -68,6 +68,9 @@ class Stand:
             log=window and log_of(window.cycles, 4, count),
         )  # fmt: skip
 
+    def each(self, given, gpu, every, starts=None):
+        return [self(given, gpu, mechanisms) for mechanisms in every]
+
 
 def log_of(cycles, warps, instructions):
     cycle, warp = np.indices((cycles, warps))
@@ -83,8 +86,9 @@ def log_of(cycles, warps, instructions):
 @pytest.fixture
 def stand(monkeypatch):
     one = Stand()
-    for module in (ablation, replay, replay_gemv, replay_measured, replay_spans, replay_tiles):
+    for module in (replay, replay_gemv, replay_measured, replay_spans, replay_tiles):
         monkeypatch.setattr(module, "predict", one)
+    monkeypatch.setattr(ablation, "predict_each", one.each)
     return one
 
 

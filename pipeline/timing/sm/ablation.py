@@ -1,6 +1,6 @@
 """What each mechanism is worth: predictions without it, against measurements."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from statistics import fmean
 
@@ -8,7 +8,8 @@ import numpy as np
 import xarray as xr
 
 from pipeline.timing.sm.mechanisms import ALL, NAMES, Mechanisms
-from pipeline.timing.sm.predict import Traced, predict
+from pipeline.timing.sm.predict import predict_each
+from pipeline.timing.sm.traced import Traced
 
 _ONE_START = (0,)
 """What a mechanism is worth shows without the mean over starts, in half the time."""
@@ -59,7 +60,7 @@ def ablation(
         ``gpu``.
     """
     settings = {NOTHING: ALL} | {name: ALL.without(name) for name in without}
-    errors = np.array([_errors(launches, gpus, on) for on in settings.values()])
+    errors = np.array([_errors(one, gpus, settings.values()) for one in launches]).T
     return xr.Dataset(
         {
             "error": (("mechanism", "launch"), errors),
@@ -73,8 +74,6 @@ def ablation(
     )
 
 
-def _errors(launches: Sequence[MeasuredLaunch], gpus: xr.Dataset, on: Mechanisms) -> list[float]:
-    return [
-        one.seconds / predict(one.traced, gpus.sel(gpu=one.gpu), on, starts=_ONE_START).seconds - 1
-        for one in launches
-    ]
+def _errors(one: MeasuredLaunch, gpus: xr.Dataset, every: Iterable[Mechanisms]) -> list[float]:
+    found = predict_each(one.traced, gpus.sel(gpu=one.gpu), every, starts=_ONE_START)
+    return [one.seconds / prediction.seconds - 1 for prediction in found]

@@ -8,15 +8,15 @@ from pipeline.timing.sm.trace import Trace
 
 
 def switched_code(code: Code, on: Mechanisms) -> Code:
-    """Return the columns of a program without what is switched off."""
+    """Return the columns of a program without what is switched off; if it has none, as they are."""
     if not on.stall_counts:
         code = code._replace(stall=np.ones_like(code.stall))
     if not on.scoreboards:
         code = code._replace(wait=np.zeros_like(code.wait))
-    if not on.async_copies:
+    if not on.async_copies and (code.unit == WAIT_GROUPS).any():
         # Nobody waits for them.
         code = code._replace(unit=np.where(code.unit == WAIT_GROUPS, FREE, code.unit))
-    if not on.local_memory:
+    if not on.local_memory and (code.unit == LOCAL).any():
         code = code._replace(unit=np.where(code.unit == LOCAL, FREE, code.unit))
     return code
 

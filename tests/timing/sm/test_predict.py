@@ -19,8 +19,9 @@ from pipeline.kernels.registry import KERNELS
 from pipeline.listing_files import read_twin
 from pipeline.timing.sm.ablation import NOTHING, ablation
 from pipeline.timing.sm.mechanisms import ALL, NAMES
-from pipeline.timing.sm.predict import Traced, predict
+from pipeline.timing.sm.predict import predict, predict_each
 from pipeline.timing.sm.result import PIPES, STALLS, Prediction, Window
+from pipeline.timing.sm.traced import Traced
 
 GPUS = sm_gpus(load_sheets(Path("data/gpus")))
 # Two blocks of an SM may fall into step or out of it: docs/MODEL.md says how often and how far.
@@ -205,3 +206,13 @@ def test_ablation__leaving_out_wavefronts_is_worst() -> None:
 def test_mechanisms__every_switch_gives_a_time(name: str) -> None:
     launch = traced("k04_blocktile_1d", "rtx_a6000", 512)
     assert predict(launch, GPUS.sel(gpu="rtx_a6000"), ALL.without(name)).seconds > 0
+
+
+def test_predict_each__is_what_every_prediction_is_alone() -> None:
+    # Of the switches some change code, some traces, some rates, and the first replay none.
+    settings = [ALL, *(ALL.without(name) for name in ("launch", "scoreboards", "wavefronts", "l1"))]
+    launch, gpu = traced("k03_smem", "rtx_a6000", 1024), GPUS.sel(gpu="rtx_a6000")
+    for mechanisms, one in zip(settings, predict_each(launch, gpu, settings), strict=True):
+        alone = predict(launch, gpu, mechanisms)
+        assert (one.seconds, one.utilisation) == (alone.seconds, alone.utilisation)
+        np.testing.assert_array_equal(one.stalls, alone.stalls)
