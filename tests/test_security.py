@@ -26,7 +26,6 @@ UNSAFE_YAML = {"unsafe_load", "full_load", "load_all", "unsafe_load_all", "full_
 ALLOWED = {
     ("pipeline/user_file.py", "exec_module"),
     ("pipeline/block_programs/rewrite.py", "compile"),
-    ("pipeline/sheets/strict_yaml.py", "yaml.load"),
     ("pipeline/compiled/toolchain.py", "subprocess"),
 }
 
