@@ -14,6 +14,7 @@ from pipeline.config.load import load
 from pipeline.hardware.gpus import gpus
 from pipeline.hardware.occupancy import OCCUPANCY_FIGURES
 from pipeline.hardware.sheet import Sheet, load_sheets
+from pipeline.hardware.sm_figures import sm_gpus
 from pipeline.kernels.launches import launch_facts
 from pipeline.kernels.own_kernel import OwnKernel
 from pipeline.kernels.registry import KERNELS
@@ -40,11 +41,19 @@ def is_plain(value):
     return ast.literal_eval(repr(value)) == value
 
 
-def test_sheet_values__are_plain_and_read_back_as_the_same_sheets(sheets):
+def test_sheet_values__are_plain_and_read_back_without_the_replay(sheets):
     values = parameters.sheet_values(sheets)
     assert is_plain(values)
     again = TypeAdapter(dict[str, Sheet]).validate_python(values)
     assert gpus(again).identical(gpus(sheets))
+    assert not any(sheet.replay for sheet in again.values())
+
+
+def test_replay_values__are_plain_and_read_back_as_the_same_sheets(sheets):
+    values = parameters.replay_values(sheets)
+    assert is_plain(values)
+    again = TypeAdapter(dict[str, Sheet]).validate_python(values)
+    assert sm_gpus(again).identical(sm_gpus(sheets))
 
 
 def test_occupancy_figures__are_plain_and_hold_nothing_else(sheets):

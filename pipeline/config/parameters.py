@@ -6,7 +6,7 @@ what one rule reads, and nothing that a job could do without.
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
@@ -41,6 +41,11 @@ WARP_TILED = ("k10_warptiled",)
 
 
 def sheet_values(sheets: Mapping[str, Sheet]) -> dict[str, Any]:
+    """Take the GPU sheets without what only a replay reads, as :func:`replay_values` does."""
+    return replay_values({name: replace(sheet, replay={}) for name, sheet in sheets.items()})
+
+
+def replay_values(sheets: Mapping[str, Sheet]) -> dict[str, Any]:
     """Take all of the GPU sheets, for ``TypeAdapter(dict[str, Sheet])`` to read back."""
     values: dict[str, Any] = TypeAdapter(dict[str, Sheet]).dump_python(dict(sheets))
     return values

@@ -220,13 +220,21 @@ class Scratch:
     def text(self, name):
         return (self.folder / name).read_text(encoding="utf-8")
 
-    @contextmanager
     def edited(self, name, old, new):
         """Replace text of one file, for as long as the block runs."""
+
+        def replaced(text):
+            assert old in text, f"{name} does not hold {old!r}"
+            return text.replace(old, new)
+
+        return self.rewritten(name, replaced)
+
+    @contextmanager
+    def rewritten(self, name, change):
+        """Put what a function makes of its text into one file, for as long as the block runs."""
         path = self.folder / name
         before = path.read_text(encoding="utf-8")
-        assert old in before, f"{name} does not hold {old!r}"
-        path.write_text(before.replace(old, new), encoding="utf-8")
+        path.write_text(change(before), encoding="utf-8")
         try:
             yield
         finally:

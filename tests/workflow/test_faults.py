@@ -47,7 +47,7 @@ def test_check_results__names_what_was_damaged_and_a_run_makes_it_again(fresh):
     assert code == 1
     assert "1 result as made.\nDamaged:\n  results/gpus.zarr: sm_count/c/0 is missing\n" in said
     # What reads it refuses it, and a later run does not take it for right.
-    code, shown = fresh.snakemake("results/gpu_limits.zarr", "results/validation.zarr")
+    code, shown = fresh.snakemake("results/gpu_limits.zarr", "results/tile_order.zarr")
     assert code == 1
     assert "results/gpus.zarr: this is not a whole store" in shown
     assert fresh.check_results()[0] == 1

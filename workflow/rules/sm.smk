@@ -21,7 +21,7 @@ rule sm_gpus:
     conda:
         "../../environment.yml"
     params:
-        sheets=parameters.sheet_values(SHEETS),
+        sheets=parameters.replay_values(SHEETS),
         code=code_digest("workflow/scripts/sm_gpus.py"),
         versions=library_versions(),
     script:
