@@ -134,19 +134,22 @@ def another_branch_and_back(scratch):
         author = ("-c", "user.name=A", "-c", "user.email=a@example.org")
         subprocess.run(["git", *author, *arguments], cwd=scratch.folder, check=True)
 
-    git("init", "--quiet", "--initial-branch=one")
-    (scratch.folder / ".git/info/exclude").write_text("__pycache__\n/results\n/.snakemake\n/logs\n")
-    git("add", ".")
-    git("commit", "--quiet", "--message=one")
-    git("checkout", "--quiet", "-b", "other")
-    for name in ("pipeline/store.py", "workflow/scripts/gpus.py", "workflow/rules/sm.smk"):
-        (scratch.folder / name).write_text(scratch.text(name) + "\nANOTHER = 1\n")
-    for name in ("data/gpus/h100_sxm.yaml", "data/measured/sgemm_ladder.csv"):
-        (scratch.folder / name).write_text("# a comment\n" + scratch.text(name))
-    git("commit", "--quiet", "--all", "--message=other")
-    git("checkout", "--quiet", "one")
-    yield
-    shutil.rmtree(scratch.folder / ".git")
+    try:
+        git("init", "--quiet", "--initial-branch=one")
+        exclude = scratch.folder / ".git/info/exclude"
+        exclude.write_text("__pycache__\n/results\n/.snakemake\n/logs\n")
+        git("add", ".")
+        git("commit", "--quiet", "--message=one")
+        git("checkout", "--quiet", "-b", "other")
+        for name in ("pipeline/store.py", "workflow/scripts/gpus.py", "workflow/rules/sm.smk"):
+            (scratch.folder / name).write_text(scratch.text(name) + "\nANOTHER = 1\n")
+        for name in ("data/gpus/h100_sxm.yaml", "data/measured/sgemm_ladder.csv"):
+            (scratch.folder / name).write_text("# a comment\n" + scratch.text(name))
+        git("commit", "--quiet", "--all", "--message=other")
+        git("checkout", "--quiet", "one")
+        yield
+    finally:
+        shutil.rmtree(scratch.folder / ".git")
 
 
 def installed(name, version):
