@@ -5,7 +5,7 @@ import shutil
 import subprocess
 import time
 from contextlib import ExitStack, contextmanager, nullcontext
-from os import utime
+from os import devnull, environ, utime
 
 
 def nothing(scratch):
@@ -127,12 +127,25 @@ def touched(scratch):
 
 
 @contextmanager
+def without_records(scratch):
+    """Lose what Snakemake knows of the results that there are."""
+    records = scratch.folder / ".snakemake"
+    put_away = records.rename(scratch.folder.parent / "records")
+    try:
+        yield
+    finally:
+        shutil.rmtree(records, ignore_errors=True)
+        put_away.rename(records)
+
+
+@contextmanager
 def another_branch_and_back(scratch):
     """Check out a branch on which code, settings and data are others, and this one again."""
 
     def git(*arguments):
         author = ("-c", "user.name=A", "-c", "user.email=a@example.org")
-        subprocess.run(["git", *author, *arguments], cwd=scratch.folder, check=True)
+        alone = environ | {"GIT_CONFIG_GLOBAL": devnull, "GIT_CONFIG_NOSYSTEM": "1"}
+        subprocess.run(["git", *author, *arguments], cwd=scratch.folder, env=alone, check=True)
 
     try:
         git("init", "--quiet", "--initial-branch=one")

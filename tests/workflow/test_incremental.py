@@ -1,7 +1,11 @@
 """Change one thing, and exactly what depends on it is made again."""
 
+import shutil
+from dataclasses import replace
+
 import pytest
 
+from pipeline.cache.run import RESTORED
 from tests.workflow.changes import (
     another_branch_and_back,
     capability,
@@ -18,6 +22,7 @@ from tests.workflow.changes import (
     together,
     touched,
     value,
+    without_records,
 )
 from tests.workflow.relations import (
     COMPARED,
@@ -36,7 +41,7 @@ from tests.workflow.relations import (
     of,
     replayed,
 )
-from tests.workflow.scratch import SMALL
+from tests.workflow.scratch import SMALL, digests
 from tests.workflow.settings import MINE, SETTINGS
 
 pytestmark = pytest.mark.workflow
@@ -204,6 +209,7 @@ CODE = {
         ),
         {"table lecture10 mine", "site"},
     ),
+    "no records of results": (without_records, everything()),
     "numba": (installed("numba", "99.0"), everything()),
     "dask": (installed("dask", "2099.1"), behind(*ON_DASK)),
     "matplotlib": (installed("matplotlib", "99.0"), made_by("artifact", "figure")),
@@ -219,6 +225,19 @@ def test_all__a_second_run_has_nothing_to_do(built):
     code, shown = built.snakemake("all")
     assert code == 0
     assert "Nothing to be done" in shown
+
+
+def test_clone__into_which_results_were_copied_computes_nothing(changed, record_property):
+    """There are no records, and all files are of now; the manifest says what made each result."""
+    record_property("table", "changes, and what is made again")
+    before = digests(changed.folder / "results")
+    logs = set((changed.folder / "logs").rglob("*.log"))
+    with touched(changed):
+        shutil.rmtree(changed.folder / ".snakemake")
+        code, shown = replace(changed, cache=".cache").snakemake("all")
+    assert code == 0, shown
+    assert {log for log in logs if log.read_text(encoding="utf-8") != RESTORED} == set()
+    assert digests(changed.folder / "results") == before
 
 
 def test_own__without_kernels_says_so(built):
