@@ -244,7 +244,11 @@ def _predicted(
     ]
     if modelled:
         launched = {(case.key, n): case for _, case, n, _ in modelled}
-        every = predict_cases(launched, gpus, rule)
+        counters = {
+            (key, n): counts(case.kernel, n, n, n, case.options, rule).counters
+            for (key, n), case in launched.items()
+        }
+        every = predict_cases(launched, counters, gpus)
         for position, case, n, gpu in modelled:
             here = every.sel(kernel=case.key, n=n, gpu=gpu)
             gflops[position], bound[position] = float(here["gflops"]), str(here["bound"].item())
@@ -252,7 +256,9 @@ def _predicted(
 
 
 def predict_cases(
-    launched: Mapping[tuple[str, int], Case], gpus: xr.Dataset, rule: str
+    launched: Mapping[tuple[str, int], Case],
+    counted: Mapping[tuple[str, int], Mapping[str, int]],
+    gpus: xr.Dataset,
 ) -> xr.Dataset:
     """Predict tilings on all GPUs by the roofline.
 
@@ -260,10 +266,10 @@ def predict_cases(
     ----------
     launched
         Key of a case and size -> the case.
+    counted
+        For each of them all counters by name.
     gpus : (gpu,)
         Figures of the GPUs.
-    rule
-        How shared-memory wavefronts are counted.
 
     Returns
     -------
@@ -273,10 +279,9 @@ def predict_cases(
     tilings = {key: case for (key, _), case in launched.items()}
     sizes = sorted({n for _, n in launched})
     counters = np.full((len(COUNTERS), len(tilings), len(sizes), 1), np.nan)
-    for (key, n), case in launched.items():
-        counted = counts(case.kernel, n, n, n, case.options, rule).counters
+    for (key, n), values in counted.items():
         where = (list(tilings).index(key), sizes.index(n), 0)
-        counters[:, *where] = [counted[name] for name in COUNTERS]
+        counters[:, *where] = [values[name] for name in COUNTERS]
     dataset = xr.Dataset(
         {
             name: (("kernel", "n", "method"), values)

@@ -1,22 +1,25 @@
 """Tiles of one kernel, timed by the roofline and by a replay, as an autotuner would want them."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 import pandas as pd
 import xarray as xr
+from numpy.typing import NDArray
 
 from pipeline import units
 from pipeline.compiled.decode import Program
 from pipeline.compiled.twin import square_product
 from pipeline.errors import ModelError
+from pipeline.kernels.kernel import Kernel
 from pipeline.kernels.registry import KERNELS
 from pipeline.timing.compare import Case, cases_of, predict_cases
 from pipeline.timing.predict import FLOP_PER_FMA, NO_BOUND
 from pipeline.timing.replay import busiest_pipe, main_stall
 from pipeline.timing.replay_measured import twin_of
 from pipeline.timing.sm.predict import predict
+from pipeline.vocab.counters import COUNTERS
 from pipeline.vocab.sm import SM_TILES
 from pipeline.vocab.sweeps import TILE_AXES
 from pipeline.vocab.variable import annotate
@@ -29,6 +32,9 @@ _COLUMNS = {
     "measured_here": "bool",
 }
 
+Count = Callable[[Kernel, Any, Sequence[int]], NDArray[np.int64]]
+"""Kernel, options and sizes -> counters over (size, counter), in the order of ``COUNTERS``."""
+
 
 def replay_tiles(
     tilings: Sequence[tuple[Mapping[str, int], Program]],
@@ -37,7 +43,7 @@ def replay_tiles(
     measured: xr.Dataset,
     gpu: str,
     n: int,
-    wavefronts: str,
+    count: Count,
 ) -> xr.Dataset:
     """Time tilings of a kernel on one GPU by the roofline and by a replay.
 
@@ -55,8 +61,8 @@ def replay_tiles(
         The GPU; nothing is timed if it is empty.
     n
         Size of the matrices. Tilings that do not take it are left out.
-    wavefronts
-        How the roofline counts wavefronts of shared memory.
+    count
+        Counts for the roofline.
 
     Returns
     -------
@@ -71,7 +77,11 @@ def replay_tiles(
     rows = []
     if taken:
         launched = {(case.key, n): case for case, _ in taken}
-        rates = predict_cases(launched, gpus.sel(gpu=[gpu]), wavefronts).sel(gpu=gpu, n=n)
+        counted = {
+            key: dict(zip(COUNTERS, count(case.kernel, case.options, [n])[0].tolist(), strict=True))
+            for key, case in launched.items()
+        }
+        rates = predict_cases(launched, counted, gpus.sel(gpu=[gpu])).sel(gpu=gpu, n=n)
         rows = [
             _row(case, program, sm_gpus.sel(gpu=gpu), n)
             | {

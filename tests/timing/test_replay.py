@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pipeline.compiled.twin import Twin
+from pipeline.counting.whole_tiles import WholeTiles
 from pipeline.decode.gemv_check import gemvs
 from pipeline.hardware.gpus import gpus as sheet_figures
 from pipeline.hardware.sheet import load_sheets
@@ -246,7 +247,7 @@ def sheets():
 def test_tiles__both_models_time_all_that_take_the_size(stand, cards, measured, sheets):
     paths = tilings_of("k10_warptiled", "sm_86")[:4]
     found = replay_tiles.replay_tiles(
-        read_tilings(paths), sheets, cards, measured, "rtx_a6000", 1024, "lecture"
+        read_tilings(paths), sheets, cards, measured, "rtx_a6000", 1024, WholeTiles().square
     )
     assert found.sizes["tiling"] == 4
     assert found["measured_here"].to_numpy().tolist() == [True, False, False, False]
@@ -256,7 +257,7 @@ def test_tiles__both_models_time_all_that_take_the_size(stand, cards, measured, 
 
 
 def test_tiles__without_a_gpu_there_are_none(stand, cards, measured, sheets):
-    found = replay_tiles.replay_tiles([], sheets, cards, measured, "", 1024, "lecture")
+    found = replay_tiles.replay_tiles([], sheets, cards, measured, "", 1024, WholeTiles().square)
     assert found.sizes["tiling"] == 0
 
 

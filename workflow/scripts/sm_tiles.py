@@ -1,14 +1,16 @@
 """Rule ``sm_tiles``: tiles of one kernel, timed by the roofline and by a replay."""
 
 from pipeline import runlog, store
+from pipeline.counting.whole_tiles import WholeTiles
 from pipeline.listing_files import read_tilings
 from pipeline.timing.replay_tiles import replay_tiles
 
 runlog.start(snakemake.log[0])
 
-gpus = store.read(snakemake.input.gpus)
-sm_gpus = store.read(snakemake.input.sm_gpus)
+settings = snakemake.params.settings
+gpus, sm_gpus = store.read(snakemake.input.gpus), store.read(snakemake.input.sm_gpus)
 measured = store.read(snakemake.input.measured)
 tilings = read_tilings(snakemake.input.tilings)
-rates = replay_tiles(tilings, gpus, sm_gpus, measured, **snakemake.params.settings)
+count = WholeTiles(settings["wavefronts"]).square
+rates = replay_tiles(tilings, gpus, sm_gpus, measured, settings["gpu"], settings["n"], count)
 store.write(rates, snakemake.output[0], snakemake.params)
