@@ -1,8 +1,13 @@
 """Outlines in few characters: the ``d`` of an svg path, on a grid, as steps from point to point."""
 
 import re
+from math import hypot
+from statistics import fmean
 
 _TOKEN = re.compile(r"[MLQCZz]|-?\d*\.?\d+(?:e[+-]?\d+)?")
+# Curves of a circle, and how far from round one may be.
+_LEAST_CURVES = 4
+_ROUNDNESS = 0.01
 _NUMBERS = {"M": 2, "L": 2, "Q": 4, "C": 6}
 
 
@@ -49,6 +54,47 @@ def shorter_path(d: str, digits: int) -> str:
         pieces.append(_joined("" if letter == last and letter != "M" else letter, steps, digits))
         last = letter
     return "".join(pieces)
+
+
+def dots(d: str) -> tuple[float, str] | None:
+    """Find out whether a path is nothing but round dots of one size, as those of hatches are.
+
+    Parameters
+    ----------
+    d
+        Path of absolute commands.
+
+    Returns
+    -------
+    The radius, and a path with a line of no length at every centre; with round ends as wide as the
+    dots it looks the same, and is shorter by far. None if the path is something else.
+
+    >>> right, left = "C 1 0.55 0.55 1 0 1", "C -0.55 1 -1 0.55 -1 0"
+    >>> dots(f"M 1 0 {right} {left} C -1 -0.55 -0.55 -1 0 -1 C 0.55 -1 1 -0.55 1 0 z")
+    (1.0, 'M 0.0 0.0 L 0.0 0.0')
+    """
+    circles = [_circle(part) for part in d.split("M")[1:]]
+    if not circles or None in circles:
+        return None
+    found = [circle for circle in circles if circle]
+    radius = found[0][2]
+    if any(abs(one - radius) > _ROUNDNESS * radius for _, _, one in found):
+        return None
+    return radius, " ".join(f"M {x} {y} L {x} {y}" for x, y, _ in found)
+
+
+def _circle(part: str) -> tuple[float, float, float] | None:
+    """Give centre and radius of a circle of curves; None if it is something else."""
+    start, *curves = part.replace("z", "").split("C")
+    ends = [tuple(map(float, _TOKEN.findall(one)[-2:])) for one in (start, *curves)]
+    # Three points and less are on some circle always.
+    if len(curves) < _LEAST_CURVES or ends[0] != ends[-1] or re.search("[LQ]", part):
+        return None
+    x, y = (fmean(values) for values in zip(*ends[1:], strict=True))
+    radii = [hypot(one - x, other - y) for one, other in ends]
+    radius = fmean(radii)
+    round_enough = all(abs(one - radius) <= _ROUNDNESS * radius for one in radii)
+    return (round(x, 6), round(y, 6), round(radius, 6)) if round_enough else None
 
 
 def short_number(value: float, digits: int) -> str:

@@ -10,7 +10,7 @@ from xml.etree import ElementTree
 
 from markupsafe import Markup
 
-from pipeline.site.paths import short_number, shorter_path
+from pipeline.site.paths import dots, short_number, shorter_path
 
 PLACE_DIGITS = 2
 """Decimals of points (1/72 inch) that are kept: a hundredth is far below what a screen shows."""
@@ -203,7 +203,21 @@ def _local(element: Element) -> str:
 
 def _attributes(element: Element) -> dict[str, str]:
     """Give attributes but the id, numbers short."""
-    return {k: _short(k, v) for k, v in _said(element).items() if _NEEDLESS.get(k) != v}
+    said = _dotted(_said(element))
+    return {k: _short(k, v) for k, v in said.items() if _NEEDLESS.get(k) != v}
+
+
+def _dotted(said: dict[str, str]) -> dict[str, str]:
+    """Draw what is nothing but round dots as the round ends of lines without length."""
+    one_colour = said.get("fill") == said.get("stroke") not in (None, "none")
+    found = dots(said["d"]) if one_colour and "d" in said else None
+    if found is None:
+        return said
+    radius, d = found
+    width = 2 * radius + float(said.get("stroke-width", 1))
+    return said | {
+        "d": d, "fill": "none", "stroke-width": f"{width}", "stroke-linecap": "round",
+    }  # fmt: skip
 
 
 def _said(element: Element) -> dict[str, str]:

@@ -2,10 +2,14 @@
 
 from contextlib import contextmanager
 
+from axe_playwright_python.sync_playwright import Axe
+
 WIDE, PHONE = (1280, 900), (390, 844)
 
 # Milliseconds; busy machines are slow, and no test is about speed.
 PATIENCE = 180_000
+
+GRAVE = ("serious", "critical")
 
 
 @contextmanager
@@ -35,3 +39,12 @@ def leaves(address, root):
 def fits(page):
     """Whether nothing of the page lies beyond its sides."""
     return page.evaluate("document.documentElement.scrollWidth <= window.innerWidth")
+
+
+def grave_findings(page):
+    """Open all that can be opened, and list what an accessibility checker finds serious."""
+    page.evaluate("document.querySelectorAll('details').forEach((one) => (one.open = true))")
+    # What passed is not asked for: to describe thousands of nodes takes longer than to check them.
+    options = {"preload": False, "resultTypes": ["violations"]}
+    found = Axe().run(page, options=options).response["violations"]
+    return [(one["id"], one["nodes"][0]["html"]) for one in found if one["impact"] in GRAVE]

@@ -3,8 +3,10 @@ import re
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from matplotlib.path import Path
+from matplotlib.transforms import Affine2D
 
-from pipeline.site.paths import short_number, shorter_path
+from pipeline.site.paths import dots, short_number, shorter_path
 
 DIGITS = 2
 coordinates = st.floats(-2000, 2000).map(lambda value: round(value, 6))
@@ -71,3 +73,39 @@ def test_short_number__says_the_same(value, digits):
     shown = short_number(value, digits)
     assert float(shown) == pytest.approx(value, abs=0.5 * 10**-digits * (1 + 1e-6))
     assert not shown.startswith(("0.", "-0"))
+
+
+def circle(x, y, wide, high):
+    """Write an ellipse of eight curves, as matplotlib draws circles."""
+    path = Affine2D().scale(wide, high).translate(x, y).transform_path(Path.unit_circle())
+    parts = [(path.vertices[0], "M")]
+    parts += [(curve.ravel(), "C") for curve in path.vertices[1:25].reshape(8, 3, 2)]
+    return "\n".join(f"{c} {' '.join(f'{one:.6f}' for one in p)}" for p, c in parts) + "\nz"
+
+
+@given(st.lists(st.tuples(coordinates, coordinates), min_size=1, max_size=5), st.floats(0.2, 9))
+def test_dots__are_found_with_their_places(places, radius):
+    found = dots(" ".join(circle(x, y, radius, radius) for x, y in places))
+    assert found is not None
+    assert found[0] == pytest.approx(radius, abs=1e-5)
+    shown = read_back(shorter_path(found[1], DIGITS))
+    assert [letter for letter, _ in shown] == ["M", "L"] * len(places)
+    for (_, point), place in zip(shown, [one for one in places for _ in "ML"], strict=True):
+        assert point == pytest.approx(place, abs=0.5 * 10**-DIGITS + 1e-5)
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        circle(0, 0, 1, 1.1),
+        circle(0, 0, 1, 1) + circle(5, 5, 2, 2),
+        circle(0, 0, 1, 1) + " M 0 0 L 5 0 L 5 5 z",
+        circle(0, 0, 1, 1).replace("z", "L 5 5 z"),
+        circle(0, 0, 1, 1).partition("C")[0],
+        "M 1 0 C 1 1 -1 1 -1 0 C -1 -1 1 -1 1 0 z",
+        "",
+    ],
+    ids=["ellipse", "sizes", "square", "tail", "point", "two curves", "nothing"],
+)
+def test_dots__nothing_else_is(path):
+    assert dots(path) is None

@@ -102,3 +102,36 @@ def test_inline__opacity_and_strokes_stay_with_each_mark():
     )
     root = ElementTree.fromstring(str(inline(turned, "x", "w", Shapes())))
     assert [len(group) for group in root] == [2]
+
+
+def hatched(_, figure: Figure):
+    axes = figure.subplots()
+    axes.bar(["a"], [1], hatch="....", color="#D55E00", edgecolor="white")
+    axes.set_ylabel("share (1)")
+
+
+def test_inline__dots_of_a_hatch_are_short_and_as_wide_as_they_were(tmp_path):
+    render_figure(frame().iloc[3:4], hatched, Legend("x", "T", "C."), {}, [tmp_path / "x.svg"])
+    picture = str(inline((tmp_path / "x.svg").read_text(encoding="utf-8"), "x", "w", Shapes()))
+    (pattern,) = re.findall(r"<pattern.*?</pattern>", picture)
+    assert len(pattern) < 8000
+    dotted = ElementTree.fromstring(pattern).find("path").attrib
+    # Radius 0.3 of the dot, and 1 of the line around it.
+    assert (dotted["stroke-width"], dotted["stroke-linecap"], dotted["fill"]) == (
+        "1.6", "round", "none",
+    )  # fmt: skip
+    assert dotted["d"].count("M") > 500
+
+
+def test_inline__dots_that_are_only_filled_stay():
+    circle = (
+        "M 1 0 C 1 0.55 0.55 1 0 1 C -0.55 1 -1 0.55 -1 0 C -1 -0.55 -0.55 -1 0 -1 "
+        "C 0.55 -1 1 -0.55 1 0 z"
+    )
+    for style in ("fill: #ff0000", "fill: #ff0000; stroke: none", "stroke: none; fill: none"):
+        source = (
+            '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 9 9">'
+            f'<path d="{circle}" style="{style}"/></svg>'
+        )
+        root = ElementTree.fromstring(str(inline(source, "x", "w", Shapes())))
+        assert "stroke-linecap" not in root[0].attrib

@@ -3,7 +3,7 @@
 import pytest
 
 from tests.site.checks import MOST_BYTES, broken_links, parsed
-from tests.site.reading import PHONE, WIDE, fits, reading
+from tests.site.reading import PHONE, WIDE, fits, grave_findings, reading
 
 pytestmark = pytest.mark.workflow
 
@@ -42,3 +42,10 @@ def test_site__reads_in_a_browser(browser, built, pages, size):
             assert fits(page), name
         to("lecture10.html")
         assert page.locator(".explorer table.heat").is_visible()
+
+
+def test_site__has_no_serious_finding_of_accessibility(browser, built):
+    with reading(browser, built.folder / "results/site") as (page, to):
+        for name in ("zh/lecture10.html", "lecture11.html"):
+            to(name)
+            assert grave_findings(page) == [], name
