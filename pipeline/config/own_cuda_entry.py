@@ -210,5 +210,5 @@ class CudaEntry(Section):
         default="refuse",
     )
     label: Label = setting(
-        "Name that readers see.", "text", "one line of at most 60 characters", default=""
+        "Name that readers see.", "text", "one line of at most 200 characters", default=""
     )

@@ -143,5 +143,5 @@ class OwnEntry(Section):
         default=1e-4,
     )
     label: Label = setting(
-        "Name that readers see.", "text", "one line of at most 60 characters", default=""
+        "Name that readers see.", "text", "one line of at most 200 characters", default=""
     )

@@ -84,7 +84,7 @@ def _one_line(text: str) -> str:
     return text
 
 
-Label = Annotated[str, Field(max_length=60), AfterValidator(_one_line)]
+Label = Annotated[str, Field(max_length=200), AfterValidator(_one_line)]
 Ids = Annotated[tuple[str, ...], Field(min_length=1), AfterValidator(each_once)]
 # Sizes mean the same in any order; one order keeps results from being made again.
 Sizes = Annotated[

@@ -23,7 +23,7 @@ def _one_line(text: str) -> str:
 
 Name = Annotated[
     str,
-    StringConstraints(strip_whitespace=True, min_length=1, max_length=60),
+    StringConstraints(strip_whitespace=True, min_length=1, max_length=200),
     AfterValidator(_one_line),
 ]
 # A document and a place in it need at least one blank between them; a bare address has none.

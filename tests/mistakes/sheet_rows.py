@@ -71,7 +71,7 @@ MODEL_ROWS = [
         "is one of them in another unit?",
     ),
     row("an unknown type", ("{value: bf16", "{value: bf61"), "data_type.value: is 'bf61'; it must"),
-    row("markup of 100 letters", ("name: Llama-3.2-1B", f"name: {'<b>' * 34}"), "at most 60"),
+    row("markup of 300 letters", ("name: Llama-3.2-1B", f"name: {'<b>' * 100}"), "at most 200"),
 ]
 
 PLAN_ROWS = [
