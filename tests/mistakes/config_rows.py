@@ -102,7 +102,7 @@ ROWS = [
     row(
         "a label with a bell", (LABEL, '    label: "\\a"  #'), r".label: given '\x07'; must be one"
     ),
-    row("a label of 5000 letters", (LABEL, f"    label: {'x' * 5000}  #"), "at most 200 characters"),
+    row("a label of 5000 letters", (LABEL, f"    label: {'x' * 5000}  #"), "at most 200"),
     row("a number for a label", (LABEL, "    label: 7  #"), ".label: given 7; must be text"),
     # Files of kernels
     row("no Python file", (OWN_FILE, "    file: ../../etc/passwd  #"), "its name must end in .py"),
