@@ -8,7 +8,7 @@ from pipeline.compiled import fast
 from pipeline.compiled.binding import Mask
 from pipeline.compiled.control import CONTROL, NOTHING, bind
 from pipeline.compiled.instruction import Instruction, Register
-from pipeline.compiled.machine import Machine, Slot
+from pipeline.compiled.machine import Machine, Slot, nothing
 from pipeline.compiled.semantics import (
     atomic,
     bits,
@@ -97,14 +97,10 @@ def _slot(instruction: Instruction, machine: Machine, done: bool) -> Slot:
     if opcode in CONTROL:
         slot.control = bind(instruction, machine, slot)
     elif opcode in NOTHING or not done:
-        slot.step = _nothing
+        slot.step = nothing
     else:
         slot.step = _bound(instruction, machine)
     return slot
-
-
-def _nothing(_mask: Mask | None, _lanes: Mask) -> None:
-    """Do nothing."""
 
 
 def is_uniform(opcode: str) -> bool:

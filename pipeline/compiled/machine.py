@@ -77,6 +77,8 @@ class Slot:
         Whether it acts once per warp.
     run, length
         A run of instructions that starts here and may be done at once, and how many these are.
+    idle
+        How many instructions from here on do nothing and need not be looked at.
     """
 
     step: Callable[[Mask | None, Mask], None] | None
@@ -86,6 +88,18 @@ class Slot:
     uniform: bool
     run: Callable[[], None] | None = None
     length: int = 1
+    idle: int = 0
+
+
+def nothing(_mask: Mask | None, _lanes: Mask) -> None:
+    """Do nothing: the step of an instruction that is only counted."""
+
+
+def _mark_idle(slots: list[Slot]) -> None:
+    following = 0
+    for slot in reversed(slots):
+        idle = slot.step is nothing and slot.guard is None
+        slot.idle = following = following + 1 if idle else 0
 
 
 Observer = Callable[[int, NDArray[np.int64], Mask, str], None]
@@ -214,6 +228,7 @@ class Machine:
         OutOfRangeError
             If a thread touches memory that it has not got.
         """
+        _mark_idle(self.slots)
         self.add_group(0, self.alive.copy())
         with np.errstate(all="ignore"):
             while self.ready:
@@ -266,7 +281,9 @@ class Machine:
                     return
                 start = position = group.position
                 continue
-            if slot.run is not None and group.write is None and position + slot.length <= limit:
+            if slot.idle:
+                position = min(position + slot.idle, limit)
+            elif slot.run is not None and group.write is None and position + slot.length <= limit:
                 slot.run()
                 position += slot.length
             else:
