@@ -71,14 +71,15 @@ class RecordedOnly(FilePersistence):
 
 
 def install(workflow: Any, run: Run) -> None:
-    """Let every rule of a workflow ask ``run``; call it when all rules are there."""
+    """Let every rule with outputs ask ``run``; call it when all rules are there."""
     if workflow.is_main_process:
         sys.modules[type(workflow).__module__].FilePersistence = RecordedOnly
     if workflow.storage_settings.default_storage_provider is not None:
         # Results are not in this folder then.
         return
     for rule in workflow.rules:
-        rule.cache = CachedRule(rule, run)
+        if rule.output:
+            rule.cache = CachedRule(rule, run)
     # Snakemake makes a cache of its own as well, which no rule asks.
     os.environ.setdefault(LOCATION_ENVVAR, os.curdir)
     workflow.workflow_settings.cache = []

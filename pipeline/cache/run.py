@@ -116,15 +116,17 @@ class Run:
         self, key: str, outputs: Iterable[str], expected: Mapping[str, str] | None = None
     ) -> None:
         """Keep results; what is damaged is named where it is read, and is not kept."""
-        if self._keeping is None:
+        # Jobs end in threads of their own.
+        entries = self._keeping
+        if entries is None:
             return
         try:
-            self._keeping.keep(key, map(Path, outputs), expected)
+            entries.keep(key, map(Path, outputs), expected)
         except (DamagedError, TooLargeError):
             return
         except OSError as error:
-            self._say(f"Nothing more is kept in the cache {self._keeping.folder}: {error}")
             self._keeping = None
+            self._say(f"Nothing more is kept in the cache {entries.folder}: {error}")
 
     def _code_changed(self) -> bool:
         try:

@@ -147,3 +147,15 @@ def test_record__one_that_is_lost_is_noticed(chain, row):
     with scratch.configured(**OTHER if other else {}):
         code, computed, shown = run(scratch)
     assert (code, computed, results(scratch)) == (0, set(), second if other else first), shown
+
+
+def test_job__that_a_cluster_runs_asks_the_cache_too(chain, row):
+    scratch, _, _ = chain
+    log = scratch.folder / "logs/gpus.log"
+    log.unlink(missing_ok=True)
+    # As an executor starts it on a node, where no profile is read.
+    node = ("--mode", "remote", "--no-hooks", "--nolock", "--cores", "1")
+    job = ("--force", "--allowed-rules", "gpus", "--target-jobs", "gpus:")
+    code, shown = scratch.snakemake(*node, *job)
+    assert code == 0, shown
+    assert log.read_text() == RESTORED
