@@ -26,6 +26,9 @@ SOURCES = (
     "examples",
 )
 
+# Where a copy notes the files that its jobs read.
+OPENED = "opened"
+
 # What kernels in the example file have in common.
 OWN = {
     "file": "examples/transpose.py",
@@ -282,4 +285,7 @@ def copy_checkout(place):
     home.mkdir()
     copy_sources(folder)
     (folder / "config/config.yaml").write_text(yaml.safe_dump(SMALL, sort_keys=False))
+    # Python imports a module of this name at its start; jobs find it beside the package.
+    shutil.copy2(Path(__file__).with_name("watched.py"), folder / "sitecustomize.py")
+    (folder / OPENED).mkdir()
     return Scratch(folder, home)
