@@ -41,7 +41,13 @@ def library_versions(*extra: str) -> dict[str, str]:
     dict
         Distribution name to version, sorted by name.
     """
-    return {name: version(name) for name in sorted({*NUMERIC_LIBRARIES, *extra})}
+    return {name: _version(name) for name in sorted({*NUMERIC_LIBRARIES, *extra})}
+
+
+@cache
+def _version(name: str) -> str:
+    """Version of a distribution; to find one out, its folder is searched for and read."""
+    return version(name)
 
 
 def parts(params: Mapping[str, Any]) -> dict[str, Any]:

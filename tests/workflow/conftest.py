@@ -12,9 +12,10 @@ def whole(tmp_path_factory, worker_id):
     """A copy in which everything is made, once for all workers. Nothing may be done in it."""
     place = tmp_path_factory.getbasetemp()
     place = (place if worker_id == "master" else place.parent) / "whole"
-    with place.with_suffix(".lock").open("w") as lock:
+    with place.with_suffix(".lock").open("a") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         if not place.exists():
+            lock.write(f"built by {worker_id}\n")
             unfinished = copy_checkout(tmp_path_factory.mktemp("whole"))
             code, shown = unfinished.process("snakemake", "all")
             assert code == 0, shown
