@@ -36,6 +36,11 @@ TABLES = [key for key, name in MODULES.items() if hasattr(import_module(name), "
 FIGURES = [key for key, name in MODULES.items() if hasattr(import_module(name), "draw")]
 
 
+def together(keys):
+    """Parameters of tests: those of an artifact go to one worker, which draws it once for all."""
+    return [pytest.param(key, marks=pytest.mark.xdist_group(f"artifact {key}")) for key in keys]
+
+
 @cache
 def store(name):
     return STORES[name]()
@@ -77,13 +82,13 @@ def style(language="en"):
     return lettering(language, STYLE)
 
 
-@pytest.mark.parametrize("key", TABLES)
+@pytest.mark.parametrize("key", together(TABLES))
 def test_table__equals_the_golden_csv(key, tmp_path, regen):
     make.make_table(import_module(MODULES[key]), *arguments(key), [tmp_path / f"{key}.csv"])
     compare(GOLDEN / f"tables/{key}.csv", (tmp_path / f"{key}.csv").read_text(), regen)
 
 
-@pytest.mark.parametrize("key", FIGURES)
+@pytest.mark.parametrize("key", together(FIGURES))
 def test_figure__draws_the_numbers_of_the_golden_csv(key, tmp_path, regen):
     make_figure.make_figure(import_module(MODULES[key]), *arguments(key), [tmp_path / f"{key}.csv"])
     compare(GOLDEN / f"figures/{key}.csv", (tmp_path / f"{key}.csv").read_text(), regen)
@@ -104,7 +109,7 @@ def test_golden__holds_nothing_that_no_artifact_makes():
     assert on_disk == tables | figures | {"captions.txt"}
 
 
-@pytest.mark.parametrize("key", MODULES)
+@pytest.mark.parametrize("key", together(MODULES))
 def test_captions__are_full_sentences_without_typed_numbers(key):
     artifact = import_module(MODULES[key]).ARTIFACT
     for template in (artifact.caption, artifact.reading):
@@ -120,7 +125,7 @@ def test_captions__are_full_sentences_without_typed_numbers(key):
     assert words.alt.startswith(words.title)
 
 
-@pytest.mark.parametrize("key", TABLES)
+@pytest.mark.parametrize("key", together(TABLES))
 def test_columns__are_fields_of_the_table_with_units(key):
     module = import_module(MODULES[key])
     table = call(key, "table")
@@ -133,7 +138,7 @@ def test_columns__are_fields_of_the_table_with_units(key):
         assert "(" not in column.heading
 
 
-@pytest.mark.parametrize("key", [key for key in TABLES if key != "missing_sync"])
+@pytest.mark.parametrize("key", together(key for key in TABLES if key != "missing_sync"))
 def test_tables__keep_the_order_of_the_ladder(key):
     def shuffled(name, dataset):
         shuffle = [3, 1, 12, 11, 5, 0, 8, 2, 10, 4, 6, 9, 7]
@@ -143,7 +148,7 @@ def test_tables__keep_the_order_of_the_ladder(key):
     pd.testing.assert_frame_equal(call(key, "table", shuffled), call(key, "table"))
 
 
-@pytest.mark.parametrize("key", FIGURES)
+@pytest.mark.parametrize("key", together(FIGURES))
 def test_figure__every_axis_label_ends_with_a_unit(key):
     figure = finished(key)
     panels = figure.findobj(matplotlib.axes.Axes)
@@ -154,7 +159,7 @@ def test_figure__every_axis_label_ends_with_a_unit(key):
         assert re.search(r"\([^()]+\)$", label), label
 
 
-@pytest.mark.parametrize("key", FIGURES)
+@pytest.mark.parametrize("key", together(FIGURES))
 def test_figure__numbers_along_an_axis_have_a_label(key):
     figure = finished(key)
     for panel in figure.findobj(matplotlib.axes.Axes):
@@ -167,7 +172,7 @@ def test_figure__numbers_along_an_axis_have_a_label(key):
                 assert axis.get_label_text() or inner, texts
 
 
-@pytest.mark.parametrize("key", FIGURES)
+@pytest.mark.parametrize("key", together(FIGURES))
 def test_figure__at_most_seven_lines_in_a_panel(key):
     figure = finished(key)
     for axes in figure.findobj(matplotlib.axes.Axes):
@@ -194,7 +199,7 @@ def grey_step(one, two):
     return abs(lab(linear(faces[0]))[0] - lab(linear(faces[1]))[0])
 
 
-@pytest.mark.parametrize("key", FIGURES)
+@pytest.mark.parametrize("key", together(FIGURES))
 def test_figure__no_two_entries_of_a_legend_differ_by_colour_alone(key):
     for axes in finished(key).findobj(matplotlib.axes.Axes):
         handles, labels = axes.get_legend_handles_labels()
@@ -205,7 +210,7 @@ def test_figure__no_two_entries_of_a_legend_differ_by_colour_alone(key):
 
 
 @pytest.mark.parametrize("language", ["en", "zh"])
-@pytest.mark.parametrize("key", FIGURES)
+@pytest.mark.parametrize("key", together(FIGURES))
 def test_figure__all_text_is_inside_and_large_enough(key, language):
     figure = finished(key, language)
     with style(language):
@@ -223,7 +228,7 @@ def test_figure__all_text_is_inside_and_large_enough(key, language):
             assert box.y1 <= inside.y1, text.get_text()
 
 
-@pytest.mark.parametrize("key", FIGURES)
+@pytest.mark.parametrize("key", together(FIGURES))
 def test_figure__every_mark_lies_in_its_panel(key):
     for axes in finished(key).findobj(matplotlib.axes.Axes):
         frame = axes.get_window_extent().padded(1)
@@ -234,7 +239,7 @@ def test_figure__every_mark_lies_in_its_panel(key):
                 assert frame.contains(x, y), axes.get_title()
 
 
-@pytest.mark.parametrize("key", MODULES)
+@pytest.mark.parametrize("key", together(MODULES))
 def test_artifact__same_bytes_each_time_in_every_format(key, tmp_path):
     module = import_module(MODULES[key])
     for folder in (tmp_path / "a", tmp_path / "b"):
@@ -270,7 +275,7 @@ def renamed(name, dataset):
     )
 
 
-@pytest.mark.parametrize("key", MODULES)
+@pytest.mark.parametrize("key", together(MODULES))
 def test_artifact__hostile_labels_do_no_harm(key, tmp_path):
     module = import_module(MODULES[key])
     if key in TABLES:
