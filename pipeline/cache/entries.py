@@ -7,7 +7,6 @@ who reads one that another removes finds nothing.
 """
 
 import hashlib
-import json
 import os
 import re
 import shutil
@@ -16,14 +15,15 @@ import time
 from collections.abc import Iterable, Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 
-from pipeline.file_digests import FOREIGN, LIST, read_list
+from pipeline.cache import index
+from pipeline.cache.index import DamagedError
+from pipeline.file_digests import FOREIGN
 from pipeline.workplace import workplace
 
 KEY = re.compile("[0-9a-f]{64}")
 
-_INDEX = "digests.json"
 _FILES = "files"
 _PARTIAL = ".partial."
 _LEFT = 24 * 3600.0
@@ -36,10 +36,6 @@ _OF_FREE = 10
 """An entry takes at most this part of the space that is left on the disk."""
 
 _AT_ONCE = 1 << 20
-
-
-class DamagedError(Exception):
-    """An entry, or what was to become one, is not as it was made."""
 
 
 class TooLargeError(Exception):
@@ -101,9 +97,8 @@ class Entries:
             digests = {
                 name: _copy(file, new / _FILES / name) for name, file in sorted(sources.items())
             }
-            _check_whole(new / _FILES, digests, expected or {})
-            text = json.dumps({"bytes": size, "files": digests}, indent=1)
-            (new / _INDEX).write_text(f"{text}\n", encoding="utf-8")
+            index.check_whole(new / _FILES, digests, expected or {})
+            (new / index.NAME).write_text(index.text_of(digests, size), encoding="utf-8")
             self._put(new, key)
         finally:
             shutil.rmtree(new, ignore_errors=True)
@@ -120,7 +115,7 @@ class Entries:
         """
         entry = self.folder / key
         try:
-            listed = _read_index(entry)
+            listed = index.read(entry)
             with ExitStack() as places:
                 staged = [(_stage(entry, each, listed, places), each) for each in outputs]
                 for new, output in staged:
@@ -163,11 +158,7 @@ class Entries:
         there = self.folder.iterdir() if self.folder.is_dir() else ()
         for entry in there:
             if KEY.fullmatch(entry.name):
-                try:
-                    used = (entry / _INDEX).stat().st_mtime
-                    yield used, int(json.loads((entry / _INDEX).read_bytes())["bytes"]), entry
-                except (OSError, ValueError, KeyError, TypeError):
-                    yield 0.0, 0, entry
+                yield *index.used_and_size(entry), entry
 
     def _put(self, new: Path, key: str) -> None:
         try:
@@ -213,36 +204,6 @@ def _copy(source: Path, target: Path) -> str:
     return total.hexdigest()
 
 
-def _check_whole(folder: Path, digests: Mapping[str, str], expected: Mapping[str, str]) -> None:
-    """Hold copies against the lists of their folders, and against what is known of them."""
-    for name in digests:
-        path = PurePosixPath(name)
-        if path.name == LIST:
-            inside = f"{path.parent.as_posix()}/"
-            held = {
-                other.removeprefix(inside): digest
-                for other, digest in digests.items()
-                if other.startswith(inside) and other != name
-            }
-            if read_list(folder / path.parent) != held:
-                raise DamagedError(f"{path.parent} is not as its list has it")
-    for name, digest in expected.items():
-        if digest not in (digests.get(name), digests.get(f"{name}/{LIST}")):
-            raise DamagedError(f"{name} is not as it was made")
-
-
-def _read_index(entry: Path) -> dict[str, str]:
-    """Digest of each file of an entry, by its path as a result."""
-    try:
-        listed: dict[str, str] = json.loads((entry / _INDEX).read_bytes())["files"]
-        paths = [PurePosixPath(name) for name in listed]
-    except (ValueError, KeyError, TypeError) as error:
-        raise DamagedError(f"{_INDEX} cannot be read") from error
-    if any(path.is_absolute() or ".." in path.parts for path in paths):
-        raise DamagedError(f"{_INDEX} names files outside")
-    return listed
-
-
 def _stage(entry: Path, output: Path, listed: Mapping[str, str], places: ExitStack) -> Path:
     """Copy one output beside its place, and check what was copied."""
     output.parent.mkdir(parents=True, exist_ok=True)
@@ -260,6 +221,6 @@ def _stage(entry: Path, output: Path, listed: Mapping[str, str], places: ExitSta
 def _mark_used(entry: Path) -> None:
     """Note when an entry was used, where that can be written."""
     try:
-        os.utime(entry / _INDEX)
+        os.utime(entry / index.NAME)
     except OSError:
         return

@@ -82,7 +82,7 @@ def key_of(job: Job, digests: Digests) -> str:
         "inputs": [(path, digests.of(Path(path))) for path in job.inputs],
     }
     text = repr(_plain(parts))
-    return hashlib.sha256(text.encode("utf-8", "surrogateescape")).hexdigest()
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
 
 
 def _plain(value: Any) -> Any:

@@ -3,7 +3,8 @@
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 
-from pipeline.cache.entries import KEY, DamagedError, Entries, TooLargeError
+from pipeline.cache.entries import KEY, Entries, TooLargeError
+from pipeline.cache.index import DamagedError
 from pipeline.cache.keys import Digests, Signature, key_of, signature
 from pipeline.file_digests import files
 from pipeline.manifest import Job

@@ -7,10 +7,13 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
 from pipeline import file_digests
-from pipeline.cache import entries
-from pipeline.cache.entries import DamagedError, Entries, TooLargeError
+from pipeline.cache import entries, index
+from pipeline.cache.entries import Entries, TooLargeError
+from pipeline.cache.index import DamagedError
 
 KEY, OTHER, THIRD = ("a" * 64, "b" * 64, "c" * 64)
 STORE, TABLE = Path("results/counts.zarr"), Path("results/tables/counts.csv")
@@ -107,7 +110,7 @@ def test_restore__of_a_damaged_entry_removes_it_and_leaves_results_alone(kept, n
 @pytest.mark.parametrize(
     "text",
     [
-        *("", "{", "[]", '{"files": 3}', '{"bytes": 1, "files": {}}'),
+        *("", "{", "[]", "3", '{"files": 3}', '{"files": ["a"]}', '{"bytes": 1, "files": {}}'),
         *('{"files": {"../secret": "0"}}', '{"files": {"/etc/x": "0"}}'),
     ],
 )
@@ -118,6 +121,46 @@ def test_restore__of_an_entry_whose_list_is_damaged_removes_it(kept, text):
         kept.restore(KEY, OUTPUTS)
     assert contents() == before
     assert not kept.holds(KEY)
+
+
+@pytest.mark.parametrize("name", ["resultr/counts.zarr/x/c/0", "results/counts.zarr/zarr.json"])
+def test_restore__misses_no_line_of_the_list(kept, name):
+    listed = kept.folder / KEY / "digests.json"
+    listed.write_text(listed.read_text().replace("results/counts.zarr/x/c/0", name))
+    with pytest.raises(DamagedError, match=r"digests\.json was changed"):
+        kept.restore(KEY, OUTPUTS)
+
+
+@pytest.mark.parametrize("name", [".", "/etc"])
+def test_restore__takes_nothing_from_outside_an_entry(kept, name):
+    listed = kept.folder / KEY / "digests.json"
+    held = json.loads(listed.read_text())
+    held["files"] |= {f"{name}/../../secret": "0" * 64}
+    held["digest"] = index._summary(held["files"])
+    listed.write_text(json.dumps(held))
+    with pytest.raises(DamagedError):
+        kept.restore(KEY, OUTPUTS)
+
+
+@settings(max_examples=300, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(st.data())
+def test_restore__with_any_bit_flipped_gives_back_what_was_kept_or_nothing(kept, data):
+    make(1)
+    kept.keep(KEY, OUTPUTS)
+    before = contents()
+    inside = sorted(path for path in (kept.folder / KEY).rglob("*") if path.is_file())
+    path = data.draw(st.sampled_from(inside))
+    held = bytearray(path.read_bytes())
+    held[data.draw(st.integers(0, len(held) - 1))] ^= 1 << data.draw(st.integers(0, 7))
+    path.write_bytes(held)
+    make(2)
+    other = contents()
+    try:
+        restored = kept.restore(KEY, OUTPUTS)
+    except DamagedError:
+        restored = False
+    assert contents() == (before if restored else other)
+    kept.clear()
 
 
 def test_restore__of_an_entry_that_another_run_removes_meanwhile_finds_nothing(kept, monkeypatch):
@@ -133,8 +176,11 @@ def test_restore__of_an_entry_that_another_run_removes_meanwhile_finds_nothing(k
     assert contents() == before
 
 
-def test_keep__of_what_is_not_as_its_list_has_it_is_refused(kept):
-    flip(STORE / "x/c/0")
+@pytest.mark.parametrize(
+    "harm", [lambda: flip(STORE / "x/c/0"), lambda: (STORE / ".sha256").write_bytes(b"\xff")]
+)
+def test_keep__of_what_is_not_as_its_list_has_it_is_refused(kept, harm):
+    harm()
     with pytest.raises(DamagedError, match=r"counts\.zarr is not as its list"):
         kept.keep(OTHER, OUTPUTS)
     assert not kept.holds(OTHER)
@@ -209,6 +255,15 @@ def test_evict__sweeps_what_a_killed_run_left(kept):
     os.utime(old, (0, 0))
     kept.evict()
     assert left(kept) == [new]
+
+
+def test_evict__takes_an_entry_whose_list_is_damaged_for_the_oldest(kept):
+    (kept.folder / KEY / "digests.json").write_text('{"bytes": Infinity}')
+    kept.evict()
+    assert kept.holds(KEY)
+    kept.keep(OTHER, OUTPUTS)
+    Entries(kept.folder, 1).evict()
+    assert not list(kept.folder.iterdir())
 
 
 def test_clear__removes_entries_and_nothing_else(kept):
