@@ -110,8 +110,11 @@ def _settle(figure: Figure) -> None:
     The last digits that the solver of the layout leaves differ from run to run where a figure has
     parts of its own, and so would the ids in an svg that are made from them.
     """
-    figure.draw_without_rendering()
-    figure.set_layout_engine("none")
+    layout = figure.get_layout_engine()
+    assert layout is not None
+    layout.execute(figure)
+    # With a layout of any kind, also one that does nothing, every file is drawn twice.
+    figure.set_layout_engine(None)
     for part in figure.findobj(SubFigure):
         part.bbox_relative.set_points(_rounded(part.bbox_relative))
     for axes in figure.findobj(Axes):
