@@ -38,7 +38,7 @@ from pipeline.decode.model_sheet import load_models
 from pipeline.decode.plan_sheet import load_plans
 from pipeline.errors import PaperGpuError
 from pipeline.hardware.sheet import load_sheets
-from pipeline.provenance import code_digest, library_versions
+from pipeline.provenance import code_digest, imported_distributions, library_versions
 from pipeline.renew_listings import GEMV_ARCHITECTURES
 from pipeline.vocab.decode_spans import INSTRUCTIONS
 from snakemake.logging import logger

@@ -8,9 +8,10 @@ does.
 
 import hashlib
 import json
+import sys
 from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
-from importlib.metadata import version
+from importlib.metadata import packages_distributions, version
 from pathlib import Path
 from typing import Any
 
@@ -48,6 +49,34 @@ def library_versions(*extra: str) -> dict[str, str]:
 def _version(name: str) -> str:
     """Version of a distribution; to find one out, its folder is searched for and read."""
     return version(name)
+
+
+def imported_distributions(*files: str, checkout: Path = _CHECKOUT) -> list[str]:
+    """Name the installed distributions that files of the user's own import.
+
+    Parameters
+    ----------
+    files
+        Paths of files in Python, relative to ``checkout``.
+    checkout
+        The project folder.
+
+    Returns
+    -------
+    list of str
+        Sorted, for :func:`library_versions`; what they import of Python itself, of this package and
+        of the libraries that are listed anyway is left out.
+
+    Raises
+    ------
+    ValueError
+        As :func:`code_digest`.
+    """
+    names = {name.partition(".")[0] for file in files for name in _source(checkout / file).imports}
+    foreign = names - {ROOT_PACKAGE, *NUMERIC_LIBRARIES} - sys.stdlib_module_names
+    # Looks at every installed package.
+    owners = packages_distributions() if foreign else {}
+    return sorted({owner for name in foreign for owner in owners.get(name, ())})
 
 
 def parts(params: Mapping[str, Any]) -> dict[str, Any]:

@@ -199,3 +199,18 @@ def test_told__a_long_setting_is_told_by_its_digest():
     assert settings["n"] == 1
     assert re.fullmatch("sha256:[0-9a-f]{64}", settings["sheets"])
     assert told(one) != told(other)
+
+
+def test_imported_distributions__are_those_that_are_not_listed_anyway(tmp_path):
+    (tmp_path / "mine.py").write_text(
+        "import math\nimport numpy as np\nimport yaml\nfrom pipeline.store import read\n"
+    )
+    (tmp_path / "more.py").write_text("def f():\n    from jinja2.sandbox import Environment\n")
+    (tmp_path / "none.py").write_text("import math, not_installed\n")
+
+    def named(*files):
+        return provenance.imported_distributions(*files, checkout=tmp_path)
+
+    assert named("mine.py") == ["PyYAML"]
+    assert named("mine.py", "more.py") == ["Jinja2", "PyYAML"]
+    assert named("none.py") == named() == []

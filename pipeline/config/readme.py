@@ -36,8 +36,9 @@ Change a value in the file, or for one run only:
     snakemake all --configfile my.yaml
 
 `my.yaml` needs only the keys that differ. Lists are replaced as a whole, groups are merged; a
-kernel is left out with `false`. Whatever a change does not touch is not made again. A mistake is
-reported before anything runs, with the key, what was given and what is allowed.
+kernel is left out with `false`. Whatever a change does not touch is not made again, and what was
+made before with the same values is restored, not computed. A mistake is reported before anything
+runs, with the key, what was given and what is allowed.
 
 A value inside a group is given with its group, and a space after each colon: `counting.seed=7` is
 refused by Snakemake itself, with `Invalid config definition`. So is a file after `--configfile`

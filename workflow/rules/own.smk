@@ -30,7 +30,9 @@ rule own_simulate:
             "workflow/scripts/own_simulate.py",
             SETTINGS.own_kernels[wildcards.own].file,
         ),
-        versions=library_versions(),
+        versions=lambda wildcards: library_versions(
+            *imported_distributions(SETTINGS.own_kernels[wildcards.own].file)
+        ),
     script:
         "../scripts/own_simulate.py"
 

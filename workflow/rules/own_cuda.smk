@@ -32,7 +32,12 @@ rule own_cuda_run:
             "workflow/scripts/own_cuda_run.py",
             *own_cuda.function_files(SETTINGS.own_cuda[wildcards.cuda]),
         ),
-        versions=library_versions("ml-dtypes"),
+        versions=lambda wildcards: library_versions(
+            "ml-dtypes",
+            *imported_distributions(
+                *own_cuda.function_files(SETTINGS.own_cuda[wildcards.cuda])
+            ),
+        ),
     script:
         "../scripts/own_cuda_run.py"
 
