@@ -39,6 +39,7 @@ from pipeline.decode.plan_sheet import load_plans
 from pipeline.errors import PaperGpuError
 from pipeline.hardware.sheet import load_sheets
 from pipeline.provenance import code_digest, imported_distributions, library_versions
+from pipeline.published_listings import published_listings
 from pipeline.renew_listings import GEMV_ARCHITECTURES
 from pipeline.vocab.decode_spans import INSTRUCTIONS
 from snakemake.logging import logger
@@ -47,13 +48,9 @@ from workflow.cached_jobs import install
 STARTED = time.time()
 RESULTS = Path("results")
 
-# Before it plans: what another run makes meanwhile would not be in the plan. Also where there was
-# nothing to do, the run before may have been killed before its end.
+# Before it plans: what another run makes meanwhile would not be in the plan.
 if workflow.is_main_process:
-    workflow.execute = run_lock.one_at_a_time(
-        workflow.execute,
-        lambda: CACHED.enter(RESULTS, map(manifest.Job.of, workflow.dag.jobs)),
-    )
+    workflow.execute = run_lock.one_at_a_time(workflow.execute)
 
 # Mistakes end the run with their message alone; an exception would show lines of this file, which
 # the user did not write.
@@ -109,11 +106,8 @@ include: "workflow/rules/site.smk"
 
 
 # What is about to be made has no digest until it is finished, however the run ends; what it takes
-# the place of is kept. Snakemake marks a job as begun only after it has removed its old outputs:
-# half of a store would look finished if it were killed between.
+# the place of is kept.
 onstart:
-    for job in workflow.dag.needrun_jobs():
-        workflow.persistence.started(job)
     forgotten = manifest.forget(
         RESULTS, map(manifest.Job.of, workflow.dag.needrun_jobs())
     )
@@ -121,6 +115,7 @@ onstart:
 
 
 onsuccess:
+    manifest.enter(RESULTS, map(manifest.Job.of, workflow.dag.jobs), CACHED.keys)
     CACHED.close()
     if CACHED.restored:
         print(CACHED.told())
@@ -133,7 +128,7 @@ onsuccess:
 onerror:
     unfinished = set(workflow.dag.needrun_jobs())
     finished = (job for job in workflow.dag.jobs if job not in unfinished)
-    CACHED.enter(RESULTS, map(manifest.Job.of, finished))
+    manifest.enter(RESULTS, map(manifest.Job.of, finished), CACHED.keys)
     CACHED.close()
     print("", *runlog.mistakes("logs", STARTED), sep="\n", file=sys.stderr)
 
@@ -214,4 +209,4 @@ rule all:
         rules.decode_compared.output,
 
 
-install(workflow, CACHED, RESULTS)
+install(workflow, CACHED)

@@ -16,6 +16,7 @@ from pipeline.hardware.sheet import load_sheets
 from pipeline.hardware.sm_figures import sm_gpus
 from pipeline.listing_files import listings_of, program_finder
 from pipeline.measured.kernels import sgemm_rates
+from pipeline.published_listings import published_finder, published_listings
 from pipeline.timing.replay_measured import measured_launches
 from pipeline.timing.sm.ablation import MeasuredLaunch, ablation
 from pipeline.timing.sm.predict import predict
@@ -26,8 +27,10 @@ NOT_JUDGED = ("k11_double_buffered", "k12_double_buffered_async")
 
 def published_launches(gpus: xr.Dataset) -> list[MeasuredLaunch]:
     """Read published rates of kernels of the ladder, and the code that was measured."""
-    find = program_finder(listings_of(gpus["arch"].to_series().unique()))
-    return list(measured_launches(sgemm_rates(MEASURED), gpus, find).values())
+    archs = gpus["arch"].to_series().unique()
+    find = program_finder(listings_of(archs))
+    published = published_finder(published_listings(archs))
+    return list(measured_launches(sgemm_rates(MEASURED), gpus, find, published).values())
 
 
 def error_table(launches: list[MeasuredLaunch], gpus: xr.Dataset) -> pd.DataFrame:

@@ -17,6 +17,7 @@ from pipeline.listing_files import (
     twin_listing,
     twin_source,
 )
+from pipeline.published_listings import published
 
 GEMV = "gemv_bf16"
 GEMV_ARCHITECTURES = ("sm_80", "sm_90")
@@ -31,7 +32,7 @@ def architectures_of(kernel: str) -> list[str]:
 
 
 def renew(folder: Path) -> None:
-    """Write the listings of the ladder anew, those with other tiles, and that of a GEMV."""
+    """Write the listings of the ladder anew, with other tiles, as published, and that of a GEMV."""
     folder.mkdir(parents=True, exist_ok=True)
     for kernel in KERNELS:
         for architecture in architectures_of(kernel):
@@ -42,6 +43,11 @@ def renew(folder: Path) -> None:
         source = twin_source(one.kernel)
         made = toolchain.from_source(source, one.architecture, one.defines)[one.kernel]
         path = tiled_listing(one.kernel, one.architecture, one.tiles, folder)
+        path.parent.mkdir(exist_ok=True)
+        path.write_text(listing.write(made), encoding="utf-8")
+    for code in published(folder):
+        made = toolchain.from_source(code.source, code.architecture, code.defines)[code.kernel]
+        path = code.listing(folder)
         path.parent.mkdir(exist_ok=True)
         path.write_text(listing.write(made), encoding="utf-8")
     for architecture in GEMV_ARCHITECTURES:

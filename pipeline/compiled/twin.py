@@ -7,6 +7,8 @@ from pipeline.compiled.decode import Program
 from pipeline.compiled.launch import Launch, Space, prepare
 
 _FLOAT_BYTES = 4
+_ALPHA, _BETA = 0.5, 3.0
+"""Any two numbers; addresses do not depend on them."""
 
 
 @dataclass(frozen=True)
@@ -51,8 +53,27 @@ def square_product(program: Program, launched: Twin, n: int) -> Launch:
         If the compiled kernel does not take what its twin in Python does.
     """
     rows, cols = launched.tile
-    factor, product = launched.element_bytes * n * n, _FLOAT_BYTES * n * n
-    # Another object each: one passed twice is one array.
-    arrays = (Space(factor), Space(factor), Space(product))
     grid = (-(-n // rows), -(-n // cols))
-    return prepare(program, grid, launched.block, (*arrays, n, n, n))
+    return prepare(program, grid, launched.block, (*_arrays(launched, n), n, n, n))
+
+
+def published_product(program: Program, launched: Twin, n: int) -> Launch:
+    """Return the launch of published code (``kernels/published.cu``) on n by n matrices.
+
+    Its blocks count along a row of C first, and C is scaled and added to.
+
+    Raises
+    ------
+    LaunchError
+        If the compiled kernel does not take what is published.
+    """
+    rows, cols = launched.tile
+    a, b, c = _arrays(launched, n)
+    arguments = (n, n, n, _ALPHA, a, b, _BETA, c)
+    return prepare(program, (-(-n // cols), -(-n // rows)), launched.block, arguments)
+
+
+def _arrays(launched: Twin, n: int) -> tuple[Space, Space, Space]:
+    factor = launched.element_bytes * n * n
+    # Another object each: one passed twice is one array.
+    return Space(factor), Space(factor), Space(_FLOAT_BYTES * n * n)

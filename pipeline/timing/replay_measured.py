@@ -10,7 +10,7 @@ import xarray as xr
 from pipeline import units
 from pipeline.compiled.decode import Program
 from pipeline.compiled.launch import Launch
-from pipeline.compiled.twin import Twin, square_product
+from pipeline.compiled.twin import Twin, published_product, square_product
 from pipeline.kernels.launches import twin_values
 from pipeline.timing.compare import Case, cases_of
 from pipeline.timing.predict import FLOP_PER_FMA, NO_BOUND
@@ -26,7 +26,9 @@ ProgramFinder = Callable[[str, str, Mapping[str, Any]], Program | None]
 """Kernel, architecture and options, none for the kernel's own -> program, if there is one."""
 
 
-def replay_measured(measured: xr.Dataset, gpus: xr.Dataset, find: ProgramFinder) -> xr.Dataset:
+def replay_measured(
+    measured: xr.Dataset, gpus: xr.Dataset, find: ProgramFinder, published: ProgramFinder
+) -> xr.Dataset:
     """Replay every published rate with its own tiles.
 
     Parameters
@@ -38,13 +40,15 @@ def replay_measured(measured: xr.Dataset, gpus: xr.Dataset, find: ProgramFinder)
         prediction.
     find
         Gives the code of a kernel of the ladder.
+    published
+        Gives code in the structure of that which was measured; the twin stands for what is missing.
 
     Returns
     -------
     (measurement,)
         ``predicted_gflops`` (GFLOP/s; NaN without a prediction), and as ``bound`` the busiest pipe.
     """
-    found = _launches(measured, gpus, find)
+    found = _launches(measured, gpus, find, published)
     rates = np.full(measured.sizes["measurement"], np.nan)
     bound = np.full(len(rates), NO_BOUND, object)
     for place, launch in found.items():
@@ -66,6 +70,7 @@ def ablate(
     measured: xr.Dataset,
     gpus: xr.Dataset,
     find: ProgramFinder,
+    published: ProgramFinder,
     study: xr.Dataset,
     left_out: Sequence[str] = NAMES,
 ) -> xr.Dataset:
@@ -73,7 +78,7 @@ def ablate(
 
     Parameters
     ----------
-    measured, gpus, find
+    measured, gpus, find, published
         As for :func:`replay_measured`.
     study : (mechanism,)
         What was found elsewhere: ``mean_error``.
@@ -86,7 +91,7 @@ def ablate(
         ``predicted_gflops`` of the rates that are replayed, with nothing left out (``none``)
         first; beside them what was measured, and over (mechanism) ``study_error``.
     """
-    launches = measured_launches(measured, gpus, find)
+    launches = measured_launches(measured, gpus, find, published)
     rows = measured.isel(measurement=list(launches)).drop_attrs()
     errors = ablation(list(launches.values()), gpus, left_out)
     rates = rows["measured_gflops"] * (1 + errors["error"].rename(launch="measurement"))
@@ -103,20 +108,20 @@ def ablate(
 
 
 def measured_launches(
-    measured: xr.Dataset, gpus: xr.Dataset, find: ProgramFinder
+    measured: xr.Dataset, gpus: xr.Dataset, find: ProgramFinder, published: ProgramFinder
 ) -> dict[int, MeasuredLaunch]:
     """Launch the published rates that can be replayed.
 
     Parameters
     ----------
-    measured, gpus, find
+    measured, gpus, find, published
         As for :func:`replay_measured`.
 
     Returns
     -------
     By the place of the measurement.
     """
-    found = _launches(measured, gpus, find)
+    found = _launches(measured, gpus, find, published)
     rows = measured.isel(measurement=list(found))
     seconds = FLOP_PER_FMA * rows["n"].astype(float) ** 3 / (1e9 * rows["measured_gflops"])
     columns = (rows["kernel"], rows["gpu"], seconds)
@@ -130,16 +135,23 @@ def _gflops(n: int, seconds: float) -> float:
     return units.to_giga(FLOP_PER_FMA * n**3 / seconds)
 
 
-def _launches(measured: xr.Dataset, gpus: xr.Dataset, find: ProgramFinder) -> dict[int, Launch]:
+def _launches(
+    measured: xr.Dataset, gpus: xr.Dataset, find: ProgramFinder, published: ProgramFinder
+) -> dict[int, Launch]:
     """Launch what can be replayed, by the place of the measurement."""
     archs = dict(zip(*(gpus[name].to_numpy().tolist() for name in ("gpu", "arch")), strict=True))
     launches = {}
     for place, (case, _) in enumerate(cases_of(measured)):
         row = measured.isel(measurement=place)
         arch = archs.get(row["gpu"].item())
-        program = find(case.kernel.id, arch, _options(case)) if case and arch else None
-        if case and program:
-            launches[place] = square_product(program, twin_of(case), int(row["n"]))
+        if case is None or arch is None:
+            continue
+        wanted = (case.kernel.id, arch, _options(case))
+        for look, product in ((published, published_product), (find, square_product)):
+            program = look(*wanted)
+            if program:
+                launches[place] = product(program, twin_of(case), int(row["n"]))
+                break
     return launches
 
 

@@ -28,7 +28,7 @@ def test_sm_gpus__has_every_figure_of_every_gpu_that_runs_compiled_code() -> Non
 
 def test_sm_gpus__a_clock_that_is_not_given_is_that_of_the_sheet() -> None:
     found = sm_gpus(SHEETS).sel(gpu=["a100_sxm_40gb", "rtx_4090"])
-    assert found["clock_light"].to_numpy().tolist() == [1.41e9, 2.74e9]
+    assert found["clock_light"].to_numpy().tolist() == [1.41e9, 2.73e9]
     assert np.isnan(found["power_share"].to_numpy()).tolist() == [True, False]
 
 

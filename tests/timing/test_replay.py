@@ -27,6 +27,7 @@ from pipeline.listing_files import (
 from pipeline.measured.decode import decode_figures
 from pipeline.measured.kernels import sgemm_rates
 from pipeline.measured.replay_study import replay_study
+from pipeline.published_listings import published_finder, published_listings
 from pipeline.timing import replay, replay_gemv, replay_measured, replay_spans, replay_tiles
 from pipeline.timing.sm import ablation
 from pipeline.timing.sm.mechanisms import ALL, NAMES
@@ -207,8 +208,13 @@ def find():
     return program_finder(listings_of(["sm_80", "sm_86"]))
 
 
-def test_measured__each_with_its_own_tiles(stand, cards, measured, find):
-    found = replay_measured.replay_measured(measured, cards, find)
+@pytest.fixture(scope="module")
+def published():
+    return published_finder(published_listings(["sm_80", "sm_86"]))
+
+
+def test_measured__each_with_its_own_tiles(stand, cards, measured, find, published):
+    found = replay_measured.replay_measured(measured, cards, find, published)
     rates = found["predicted_gflops"].to_series()
     known = measured["gpu"].isin(["rtx_a6000", "a100_sxm_40gb"]) & (measured["kernel"] != "cublas")
     assert rates.notna().tolist() == known.to_numpy().tolist()
@@ -220,10 +226,23 @@ def test_measured__each_with_its_own_tiles(stand, cards, measured, find):
     assert set(bound[rates.isna()]) == {"none"}
 
 
-def test_ablation__leaves_out_each_mechanism_once(stand, cards, measured, find):
+def test_measured__code_is_that_of_the_rate_where_there_is_some(cards, measured, find, published):
+    launches = replay_measured.measured_launches(measured, cards, find, published)
+    found = {(one.kernel, one.gpu): one.traced.launch for one in launches.values()}
+    own = found["k03_smem", "a100_sxm_40gb"]
+    assert own.grid == (128, 128, 1)
+    assert len(own.arguments) == 6
+    wide = found["k10_warptiled", "a100_sxm_40gb"]
+    # 64 x 128 elements of C per block: twice as many down as to the right, which go first.
+    assert wide.grid == (32, 64, 1)
+    assert len(wide.arguments) == 8
+    assert len(found["k11_double_buffered", "rtx_a6000"].arguments) == 6
+
+
+def test_ablation__leaves_out_each_mechanism_once(stand, cards, measured, find, published):
     few = measured.isel(measurement=(measured["kernel"] == "k03_smem").to_numpy())
     study = replay_study(ROOT / "data/measured/sm_ablation.csv")
-    found = replay_measured.ablate(few, cards, find, study)
+    found = replay_measured.ablate(few, cards, find, published, study)
     assert found["mechanism"].to_numpy().tolist() == ["none", *NAMES]
     assert found["gpu"].to_numpy().tolist() == ["a100_sxm_40gb", "rtx_a6000"]
     ratio = found["predicted_gflops"] / found["predicted_gflops"].sel(mechanism="none")

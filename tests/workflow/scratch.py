@@ -188,13 +188,7 @@ class Scratch:
 
     def process(self, module, *arguments):
         """Run a module as a program: in a process of its own, which hashes in its own way."""
-        started = self.start(module, *arguments)
-        shown, _ = started.communicate()
-        return started.returncode, shown
-
-    def start(self, module, *arguments):
-        """Start a module as a program, and do not wait for its end."""
-        return subprocess.Popen(
+        done = subprocess.run(
             [sys.executable, "-m", module, *arguments],
             cwd=self.folder,
             env=self._environment(),
@@ -202,7 +196,9 @@ class Scratch:
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             text=True,
+            check=False,
         )
+        return done.returncode, done.stdout
 
     def _environment(self):
         mine = {"HOME": str(self.home), "PAPER_GPU_CACHE": self.cache}

@@ -126,6 +126,8 @@ rule sm_measured:
         gpus="results/sm_gpus.zarr",
         tiles="data/sass/tiles.csv",
         listings=listing_files.listings_of(parameters.architectures(SHEETS)),
+        published=published_listings(parameters.architectures(SHEETS)),
+        codes="data/sass/published.csv",
     output:
         directory("results/sm_measured.zarr"),
     log:
@@ -146,6 +148,8 @@ rule sm_ablation:
         gpus="results/sm_gpus.zarr",
         tiles="data/sass/tiles.csv",
         listings=listing_files.listings_of(parameters.architectures(SHEETS)),
+        published=published_listings(parameters.architectures(SHEETS)),
+        codes="data/sass/published.csv",
     output:
         directory("results/sm_ablation.zarr"),
     log:

@@ -53,6 +53,8 @@ def test_predict__published_rates_are_met() -> None:
     assert size.mean() < 0.06
     assert (size.groupby(judged["gpu"]).mean() < 0.08).all()
     assert size.max() < 0.20
+    for _, rows in judged.groupby("gpu"):
+        assert rows["predicted"].corr(rows["measured"], method="spearman") >= 0.95
     assert not judged["kernel"].isin([name[:3] for name in NOT_JUDGED]).any()
 
 
