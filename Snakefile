@@ -48,9 +48,13 @@ from workflow.cached_jobs import install
 STARTED = time.time()
 RESULTS = Path("results")
 
-# Before it plans: what another run makes meanwhile would not be in the plan.
+# Before it plans: what another run makes meanwhile would not be in the plan. Also where there was
+# nothing to do, the run before may have been killed before its end.
 if workflow.is_main_process:
-    workflow.execute = run_lock.one_at_a_time(workflow.execute)
+    workflow.execute = run_lock.one_at_a_time(
+        workflow.execute,
+        lambda: CACHED.enter(RESULTS, map(manifest.Job.of, workflow.dag.jobs)),
+    )
 
 # Mistakes end the run with their message alone; an exception would show lines of this file, which
 # the user did not write.
@@ -106,8 +110,11 @@ include: "workflow/rules/site.smk"
 
 
 # What is about to be made has no digest until it is finished, however the run ends; what it takes
-# the place of is kept.
+# the place of is kept. Snakemake marks a job as begun only after it has removed its old outputs:
+# half of a store would look finished if it were killed between.
 onstart:
+    for job in workflow.dag.needrun_jobs():
+        workflow.persistence.started(job)
     forgotten = manifest.forget(
         RESULTS, map(manifest.Job.of, workflow.dag.needrun_jobs())
     )
@@ -115,7 +122,6 @@ onstart:
 
 
 onsuccess:
-    manifest.enter(RESULTS, map(manifest.Job.of, workflow.dag.jobs), CACHED.keys)
     CACHED.close()
     if CACHED.restored:
         print(CACHED.told())
@@ -128,7 +134,7 @@ onsuccess:
 onerror:
     unfinished = set(workflow.dag.needrun_jobs())
     finished = (job for job in workflow.dag.jobs if job not in unfinished)
-    manifest.enter(RESULTS, map(manifest.Job.of, finished), CACHED.keys)
+    CACHED.enter(RESULTS, map(manifest.Job.of, finished))
     CACHED.close()
     print("", *runlog.mistakes("logs", STARTED), sep="\n", file=sys.stderr)
 
@@ -209,4 +215,4 @@ rule all:
         rules.decode_compared.output,
 
 
-install(workflow, CACHED)
+install(workflow, CACHED, RESULTS)

@@ -94,6 +94,12 @@ def outputs(entries: Entries) -> dict[str, str]:
     return {path: digest for entry in entries.values() for path, digest in entry[_OUTPUTS].items()}
 
 
+def keys(folder: Path) -> dict[str, str]:
+    """Key of each job that has one, by the job's name; none where the manifest is damaged."""
+    entries = _read_or_nothing(folder)
+    return {name: str(entry[KEY]) for name, entry in entries.items() if KEY in entry}
+
+
 def forget(folder: Path, jobs: Iterable[Job]) -> dict[str, dict[str, str]]:
     """Take out what is about to be made, whatever made it before.
 
@@ -128,12 +134,15 @@ def enter(folder: Path, jobs: Iterable[Job], keys: Mapping[str, str]) -> None:
     keys
         Key of each that was made or restored in this run, by the job's name.
     """
-    entries = _read_or_nothing(folder)
+    before = _read_or_nothing(folder)
+    entries = dict(before)
     for job in jobs:
         if job.outputs and job.name not in entries:
             key = {KEY: keys[job.name]} if job.name in keys else {}
             entries[job.name] = job.entry() | key
-    _write(folder, {name: entry for name, entry in entries.items() if _is_there(entry)})
+    entries = {name: entry for name, entry in entries.items() if _is_there(entry)}
+    if entries != before:
+        _write(folder, entries)
 
 
 def _within(path: str, outputs: set[str]) -> bool:

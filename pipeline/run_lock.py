@@ -35,7 +35,9 @@ _ROOM_BYTES = 100_000
 """With less room on the disk nothing can be made, and Snakemake's own messages are lost."""
 
 
-def one_at_a_time(execute: Callable[..., Any]) -> Callable[..., Any]:
+def one_at_a_time(
+    execute: Callable[..., Any], afterwards: Callable[[], None] = lambda: None
+) -> Callable[..., Any]:
     """Let the workflow plan and run jobs only while no other run does.
 
     Parameters
@@ -43,6 +45,8 @@ def one_at_a_time(execute: Callable[..., Any]) -> Callable[..., Any]:
     execute
         What plans and runs, as the workflow has it. It takes ``executor_plugin`` by name; that of a
         dry run changes nothing and needs no lock.
+    afterwards
+        Called when it has succeeded, or has found nothing to do.
 
     Returns
     -------
@@ -57,7 +61,9 @@ def one_at_a_time(execute: Callable[..., Any]) -> Callable[..., Any]:
             return execute(executor_plugin=executor_plugin, **settings)
         try:
             with held(FOLDER):
-                return execute(executor_plugin=executor_plugin, **settings)
+                result = execute(executor_plugin=executor_plugin, **settings)
+                afterwards()
+                return result
         except RunError as error:
             sys.exit(f"{error}")
         except OSError as error:

@@ -34,8 +34,10 @@ def pins(lines):
 
 
 def named():
+    """Requirement of every package that pyproject.toml names, by the package's name."""
     project = pyproject()
-    return pins(project["project"]["dependencies"] + project["dependency-groups"]["dev"])
+    lines = project["project"]["dependencies"] + project["dependency-groups"]["dev"]
+    return {canonicalize_name(each.name): each for each in map(Requirement, lines)}
 
 
 def locked():
@@ -61,10 +63,12 @@ def closure(names):
     return {name: installed.version for (name, _), installed in found.items()}
 
 
-def test_pyproject__every_dependency_is_pinned_and_in_order():
+def test_pyproject__every_dependency_has_its_lowest_version_and_every_tool_one_and_in_order():
     project = pyproject()
-    for lines in (project["project"]["dependencies"], project["dependency-groups"]["dev"]):
-        assert all(re.fullmatch(r"[a-z0-9-]+==[0-9.]+", line) for line in lines)
+    needed, tools = project["project"]["dependencies"], project["dependency-groups"]["dev"]
+    assert all(re.fullmatch(r"[a-z0-9-]+>=[0-9.]+", line) for line in needed)
+    assert all(re.fullmatch(r"[a-z0-9-]+==[0-9.]+", line) for line in tools)
+    for lines in (needed, tools):
         assert lines == sorted(lines)
 
 
@@ -74,8 +78,9 @@ def test_requirements__are_what_pyproject_needs_and_nothing_else():
     )
 
 
-def test_requirements__hold_the_versions_of_pyproject():
-    assert named().items() <= locked().items()
+def test_requirements__hold_versions_that_pyproject_allows():
+    held = locked()
+    assert [name for name, each in named().items() if held[name] not in each.specifier] == []
 
 
 def test_requirements__name_no_registry():
@@ -83,7 +88,7 @@ def test_requirements__name_no_registry():
     assert not re.search(r"://|--|@", text)
 
 
-def test_environment__has_the_versions_of_pyproject():
+def test_environment__has_the_versions_of_requirements():
     held = yaml.safe_load((CHECKOUT / "environment.yml").read_text(encoding="utf-8"))
     *conda, pip, of_pip = held["dependencies"]
     entries = dict(entry.split("=") for entry in conda)
@@ -91,7 +96,8 @@ def test_environment__has_the_versions_of_pyproject():
     # What conda-forge lacks comes from PyPI.
     assert pip == "pip"
     entries |= pins(of_pip["pip"])
-    assert entries == {CONDA_NAMES.get(name, name): version for name, version in named().items()}
+    held_by_pip = locked()
+    assert entries == {CONDA_NAMES.get(name, name): held_by_pip[name] for name in named()}
     assert pyproject()["project"]["requires-python"] == f">={python}"
     assert held["channels"][0] == "conda-forge"
 
@@ -124,7 +130,7 @@ def test_make__targets_set_up_the_environment_first(target):
     assert make("--dry-run", target).splitlines()[0].startswith("cmp -s requirements.txt")
 
 
-@pytest.mark.parametrize("script", [".ci/run", ".ci/environment"])
+@pytest.mark.parametrize("script", [".ci/run", ".ci/environment", ".ci/upgrade"])
 def test_ci__scripts_stop_at_the_first_failure(script):
     path = CHECKOUT / script
     assert path.stat().st_mode & 0o111

@@ -192,3 +192,22 @@ def test_one_at_a_time__a_bug_stays_a_bug(folder, monkeypatch):
     monkeypatch.chdir(folder.parent)
     with pytest.raises(FileNotFoundError):
         run_lock.one_at_a_time(execute)(executor_plugin=plugin(dry=False))
+
+
+def test_one_at_a_time__what_follows_follows_a_success_alone(folder, monkeypatch):
+    monkeypatch.chdir(folder.parent)
+    done = []
+
+    def execute(*, executor_plugin, result):
+        done.append("executed")
+        if not result:
+            raise ZeroDivisionError
+        return result
+
+    run = run_lock.one_at_a_time(execute, lambda: done.append("after"))
+    assert run(executor_plugin=plugin(dry=False), result=1) == 1
+    assert done == ["executed", "after"]
+    assert run(executor_plugin=plugin(dry=True), result=2) == 2
+    with pytest.raises(ZeroDivisionError):
+        run(executor_plugin=plugin(dry=False), result=0)
+    assert done == ["executed", "after", "executed", "executed"]

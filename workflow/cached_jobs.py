@@ -7,6 +7,7 @@ says what of a job's outputs is not to be trusted.
 
 import os
 import sys
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -57,23 +58,29 @@ class CachedRule(RuleCache):
 
 
 class RecordedOnly(FilePersistence):
-    """Trusts no output of which there is no record of what made it.
+    """Trusts no output without a record of what made it, or that was made of something else.
 
     Snakemake takes results that lie there without a record, say in a copy of the checkout, for
-    up to date whatever the configuration is.
+    up to date whatever the configuration is, and goes by time stamps where inputs have changed.
     """
+
+    def __init__(self, *args: Any, run: Run, results: Path, **settings: Any) -> None:
+        super().__init__(*args, **settings)
+        self._run, self._results = run, results
 
     async def incomplete(self, job: Any) -> list[Any]:
         """List the outputs that are there and must be made anew."""
-        if self.has_metadata(job) and not self.has_outdated_metadata(job):
+        recorded = self.has_metadata(job) and not self.has_outdated_metadata(job)
+        if recorded and not self._run.outdated(Job.of(job), self._results):
             return await super().incomplete(job)
         return [output for output in job.output if await output.exists()]
 
 
-def install(workflow: Any, run: Run) -> None:
+def install(workflow: Any, run: Run, results: Path) -> None:
     """Let every rule with outputs ask ``run``; call it when all rules are there."""
     if workflow.is_main_process:
-        sys.modules[type(workflow).__module__].FilePersistence = RecordedOnly
+        persistence = partial(RecordedOnly, run=run, results=results)
+        sys.modules[type(workflow).__module__].FilePersistence = persistence
     if workflow.storage_settings.default_storage_provider is not None:
         # Results are not in this folder then.
         return

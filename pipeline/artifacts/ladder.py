@@ -197,3 +197,13 @@ def mean_absolute_error(ratios: pd.Series) -> float:
     """Mean of |predicted / measured - 1| over all that were measured; NaN if nothing was."""
     errors = (ratios.dropna() - 1).abs().tolist()
     return fmean(errors) if errors else np.nan
+
+
+def stall_name(reason: str) -> str:
+    """Name of a stall reason as Nsight Compute shows it.
+
+    >>> stall_name("long_scoreboard"), stall_name("mio_throttle")
+    ('long scoreboard', 'MIO throttle')
+    """
+    words = reason.split("_")
+    return " ".join(word.upper() if word in ("mio", "lg") else word for word in words)

@@ -5,8 +5,7 @@ from collections.abc import Iterator
 import pandas as pd
 import xarray as xr
 
-from pipeline.artifacts import style
-from pipeline.artifacts.ladder import name
+from pipeline.artifacts.ladder import name, stall_name
 from pipeline.render.trace import Sample, Slice, Trace, render_trace
 
 SELECTED = "selected"
@@ -60,7 +59,7 @@ def _slices(frame: pd.DataFrame) -> Iterator[Slice]:
         text = str(row["text"])
         yield Slice(
             int(row["warp"]),
-            text if issued else style.stall_name(row["state"]),
+            text if issued else stall_name(row["state"]),
             "issue" if issued else "stall",
             row["begin"] * SECONDS_PER_CYCLE,
             row["end"] * SECONDS_PER_CYCLE,

@@ -118,16 +118,6 @@ def pipe_name(pipe: str) -> str:
     return _PIPES.get(pipe, pipe)
 
 
-def stall_name(reason: str) -> str:
-    """Name of a stall reason as Nsight Compute shows it.
-
-    >>> stall_name("long_scoreboard"), stall_name("mio_throttle")
-    ('long scoreboard', 'MIO throttle')
-    """
-    words = reason.split("_")
-    return " ".join(word.upper() if word in ("mio", "lg") else word for word in words)
-
-
 def spread(positions: Sequence[float], gap: float) -> list[float]:
     """Move label positions apart until neighbours are ``gap`` away; the order stays.
 

@@ -3,14 +3,18 @@
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 
+from pipeline import manifest
 from pipeline.cache.entries import KEY, Entries, TooLargeError
 from pipeline.cache.index import DamagedError
+from pipeline.cache.journal import Journal
 from pipeline.cache.keys import Digests, Signature, key_of, signature
 from pipeline.file_digests import files
 from pipeline.manifest import Job
 
 RESTORED = "Not run: the results are those that it made before, from the cache.\n"
 """The log of a job that was not run."""
+
+JOURNAL = Path(".run/keys")
 
 _CODE = ("pipeline", "workflow")
 _COMPILED = "__pycache__"
@@ -32,14 +36,12 @@ class Run:
 
     Attributes
     ----------
-    keys
-        Key of each job that was made or restored, by its name.
     restored
         Names of the jobs that were not run because of the cache.
     """
 
     def __init__(self, entries: Entries | None, checkout: Path, say: Callable[[str], None]) -> None:
-        self.keys: dict[str, str] = {}
+        self._journal = Journal(JOURNAL)
         self.restored: set[str] = set()
         self._entries = entries
         self._say = say
@@ -47,8 +49,14 @@ class Run:
         self._started: dict[str, str] = {}
         self._code: dict[Path, Signature] = {}
         self._keeping = entries
+        self._noted: dict[str, str] | None = None
         for folder in _CODE:
             self.watch(files(checkout / folder).values())
+
+    @property
+    def keys(self) -> dict[str, str]:
+        """Key of each job that was made or restored and is not in the manifest yet, by its name."""
+        return self._journal.keys
 
     def watch(self, code: Iterable[Path]) -> None:
         """Note how files of code stand now, before their digests are taken.
@@ -59,11 +67,11 @@ class Run:
 
     def restore(self, job: Job) -> bool:
         """Put the outputs of a job in place; false if it has to be run."""
-        self.keys.pop(job.name, None)
+        self._note(job, "")
         key = self._started[job.name] = self._key(job)
         if not (key and self._restored(job, key)):
             return False
-        self.keys[job.name] = key
+        self._note(job, key)
         self.restored.add(job.name)
         return True
 
@@ -72,8 +80,29 @@ class Run:
         key = self._started.get(job.name)
         if not key or key != self._key(job) or self._code_changed():
             return
-        self.keys[job.name] = key
+        self._note(job, key)
         self._keep(key, job.outputs)
+
+    def outdated(self, job: Job, results: Path) -> bool:
+        """Whether the manifest says that outputs were made of something else than there is now.
+
+        Snakemake looks at time stamps, which say little after a clock was set back or files were
+        brought from elsewhere. False where the manifest does not know.
+        """
+        if self._noted is None:
+            self._noted = manifest.keys(results)
+        try:
+            return self._noted.get(job.name) not in (None, key_of(job, self._digests))
+        except (OSError, TypeError):
+            # An input is not there yet; what makes it will be seen to run.
+            return False
+
+    def enter(self, results: Path, jobs: Iterable[Job]) -> None:
+        """Enter finished jobs into the manifest."""
+        finished = list(jobs)
+        self._journal.read()
+        manifest.enter(results, finished, self.keys)
+        self._journal.settle(job.name for job in finished)
 
     def adopt(self, forgotten: Mapping[str, Mapping[str, str]]) -> None:
         """Keep results that are about to be made anew: key -> their digests, by path."""
@@ -101,6 +130,12 @@ class Run:
         except (OSError, TypeError) as error:
             self._say(f"{job.name}: not looked for in the cache: {error}")
             return ""
+
+    def _note(self, job: Job, key: str) -> None:
+        try:
+            self._journal.note(job.name, key)
+        except OSError as error:
+            self._say(f"{job.name}: its key cannot be noted: {error}")
 
     def _restored(self, job: Job, key: str) -> bool:
         if self._entries is None:

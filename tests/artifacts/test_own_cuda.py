@@ -20,6 +20,7 @@ from pipeline.hardware.sheet import load_sheets
 from pipeline.listing_files import compiled, read_sources
 from pipeline.render.column import MISSING
 from pipeline.timing.compiled import predict_launches
+from tests.artifacts.golden import GOLDEN, compare
 
 ROOT = Path(__file__).parents[2]
 LISTINGS = ROOT / "tests/compiled/listings"
@@ -113,6 +114,16 @@ def test_table__is_made_in_every_format_with_labels_as_they_are(key, tmp_path):
     assert str(Text(made(key, ".html", tmp_path).decode())).count("pitch of 32 <&")
     assert made(key, ".tex", tmp_path)
     assert made(key, ".csv", tmp_path) == made(key, ".csv", tmp_path)
+
+
+@pytest.mark.parametrize("key", OWN_CUDA)
+def test_table__equals_the_golden_csv(key, tmp_path, regen):
+    compare(GOLDEN / f"tables/{key}.csv", made(key, ".csv", tmp_path).decode(), regen)
+
+
+def test_figure__draws_the_numbers_of_the_golden_csv(tmp_path, regen):
+    drawn = made("own_cuda", ".csv", tmp_path, make_figure).decode()
+    compare(GOLDEN / "figures/own_cuda.csv", drawn, regen)
 
 
 def test_table__of_times_says_where_there_is_no_code_and_what_failed(tmp_path):

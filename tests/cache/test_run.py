@@ -1,5 +1,6 @@
 """A run takes from the cache what was made of the same, and a cache that fails stops nothing."""
 
+import os
 from pathlib import Path
 
 import pytest
@@ -187,3 +188,37 @@ def test_adopt__takes_no_key_that_is_none(run, checkout, key):
     execute(run(cache=None))
     run().adopt({key: {OUT: sha256(Path(OUT))}})
     assert not (checkout / "cache").exists()
+
+
+RESULTS = Path("results")
+
+
+def test_enter__has_the_keys_of_a_run_that_was_killed(run):
+    execute(killed := run())
+    (key,) = killed.keys.values()
+    run().enter(RESULTS, [JOB])
+    assert manifest.keys(RESULTS) == {"out": key}
+    assert run().keys == {}
+
+
+def test_outdated__an_input_of_other_content_shows_whatever_its_time_stamp(run):
+    made = run()
+    execute(made)
+    made.enter(RESULTS, [JOB])
+    assert not run().outdated(JOB, RESULTS)
+    os.utime("in.txt", (0, 0))
+    assert not run().outdated(JOB, RESULTS)
+    Path("in.txt").write_text("2\n")
+    os.utime("in.txt", (0, 0))
+    assert run().outdated(JOB, RESULTS)
+
+
+def test_outdated__what_is_not_known_or_not_there_is_left_to_time_stamps(run):
+    assert not run().outdated(JOB, RESULTS)
+    made = run()
+    execute(made)
+    made.enter(RESULTS, [JOB])
+    Path("in.txt").unlink()
+    assert not run().outdated(JOB, RESULTS)
+    (RESULTS / manifest.NAME).write_text("{")
+    assert not run().outdated(JOB, RESULTS)

@@ -188,7 +188,13 @@ class Scratch:
 
     def process(self, module, *arguments):
         """Run a module as a program: in a process of its own, which hashes in its own way."""
-        done = subprocess.run(
+        started = self.start(module, *arguments)
+        shown, _ = started.communicate()
+        return started.returncode, shown
+
+    def start(self, module, *arguments):
+        """Start a module as a program, and do not wait for its end."""
+        return subprocess.Popen(
             [sys.executable, "-m", module, *arguments],
             cwd=self.folder,
             env=self._environment(),
@@ -196,9 +202,7 @@ class Scratch:
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             text=True,
-            check=False,
         )
-        return done.returncode, done.stdout
 
     def _environment(self):
         mine = {"HOME": str(self.home), "PAPER_GPU_CACHE": self.cache}

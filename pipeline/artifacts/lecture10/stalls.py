@@ -11,7 +11,7 @@ from matplotlib.figure import Figure
 
 from pipeline.artifacts import style
 from pipeline.artifacts.artifact import Artifact
-from pipeline.artifacts.ladder import by_kernel, tag
+from pipeline.artifacts.ladder import by_kernel, stall_name, tag
 from pipeline.words import Say, message, together
 
 ARTIFACT = Artifact(
@@ -176,7 +176,7 @@ def _draw_bars(axes: Axes, bars: pd.DataFrame, say: Say) -> None:
     places = np.arange(len(bars))
     bottom = np.zeros(len(bars))
     for part, (reasons, words, colour, pattern) in PARTS.items():
-        names = ", ".join(map(style.stall_name, reasons))
+        names = ", ".join(map(stall_name, reasons))
         heights = bars[part].to_numpy()
         axes.bar(
             places, heights, 0.78, bottom, color=colour, hatch=pattern, edgecolor="white",

@@ -8,7 +8,7 @@ from matplotlib.figure import Figure
 
 from pipeline.artifacts import style
 from pipeline.artifacts.artifact import Artifact
-from pipeline.artifacts.ladder import tag
+from pipeline.artifacts.ladder import stall_name, tag
 from pipeline.render.column import Column
 from pipeline.words import Say, together
 
@@ -38,7 +38,7 @@ COLUMNS = (
     Column("replay_rank", "rank by replay", "", ",.3g"),
     Column("roofline_bound", "bound by roofline", convert=style.resource_name),
     Column("busiest", "busiest in the replay", convert=style.pipe_name),
-    Column("stall", "warps mostly", convert=style.stall_name),
+    Column("stall", "warps mostly", convert=stall_name),
 )
 _LEVELS = (("bm", "bn", "bk"), ("wm", "wn", "wniter"), ("tm", "tn"))
 _WARP = 32

@@ -10,7 +10,7 @@ from matplotlib.figure import Figure
 from pipeline import units
 from pipeline.artifacts import style
 from pipeline.artifacts.artifact import Artifact
-from pipeline.artifacts.ladder import gpus_in_order, mean_absolute_error
+from pipeline.artifacts.ladder import gpus_in_order, mean_absolute_error, stall_name
 from pipeline.render.column import Column
 from pipeline.words import Say, together
 
@@ -43,7 +43,7 @@ COLUMNS = (
     Column("replay_error", "error, replay", "", "+.0%"),
     Column("lecture_error", "error, lecture's model", "", "+.0%"),
     Column("dram_share", "DRAM bandwidth in the replay", "", ".0%"),
-    Column("stall", "warps mostly wait for", convert=style.stall_name),
+    Column("stall", "warps mostly wait for", convert=stall_name),
 )
 MODELS = ("replay", "lecture")
 
@@ -89,7 +89,7 @@ def facts(gemvs: xr.Dataset, compared: xr.Dataset, gpus: xr.Dataset, say: Say) -
         "by_gpu": together(by_gpu, say) or say("None of them is for a GPU that is replayed."),
         **{model: _mean(frame, model) for model in MODELS},
         "stall_words": say("Its warps mostly wait for {reason}.").format(
-            reason=say(style.stall_name(str(waits.iloc[0])))
+            reason=say(stall_name(str(waits.iloc[0])))
         )
         if len(waits)
         else "",

@@ -154,5 +154,5 @@ def _draw_ranges(axes: Axes, gpus: pd.DataFrame, say: Say) -> None:
     axes.set_yticks(places, names)
     axes.set_xlabel(say("times faster (1)"))
     axes.tick_params(axis="y", length=0)
-    axes.invert_yaxis()
+    axes.set_ylim(len(names) - 0.4, -0.6)
     axes.grid(True, axis="x")
