@@ -126,7 +126,7 @@ def read(path: str | Path) -> xr.Dataset:
         If there is no store at ``path``, or a file of it is missing or not as it was written.
     """
     path = Path(path)
-    # All of it is wanted: without chunks none of dask is loaded.
+    # All of it is wanted: without chunks no scheduler of dask is loaded.
     dataset = _sound(path, lazy=False)
     try:
         return dataset.load().drop_encoding()

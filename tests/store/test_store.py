@@ -92,6 +92,18 @@ def test_write__snakemake_timestamp_and_plain_open_zarr_stay_silent(tmp_path):
     assert (result.stdout, result.stderr, result.returncode) == ("0.5 l1\n", "", 0)
 
 
+def test_read__loads_no_scheduler_of_dask(tmp_path):
+    # Every job reads stores, and dask with its schedulers would take a third of most jobs' time.
+    store.write(example(), tmp_path / "x.zarr")
+    code = """
+    import sys
+    from pipeline import store
+    store.read(sys.argv[1])
+    print({"dask.array", "distributed"} & set(sys.modules))
+    """
+    assert run_python(code, tmp_path / "x.zarr").stdout.strip() == "set()"
+
+
 def test_write__same_dataset_same_bytes(tmp_path):
     store.write(example(), tmp_path / "a.zarr")
     store.write(example(), tmp_path / "b.zarr")
