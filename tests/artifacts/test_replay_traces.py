@@ -27,6 +27,20 @@ def test_trace__is_valid_and_the_same_each_time(spans, tmp_path):
     assert paths[0].read_bytes() == paths[1].read_bytes()
 
 
+def test_trace__slices_of_a_thread_follow_each_other_to_the_nanosecond(spans, tmp_path):
+    # Viewers drop a slice that begins before the one around it ends, and ends after it.
+    make_trace(spans, "k10_warptiled", str(tmp_path / "trace.json"))
+    events = json.loads((tmp_path / "trace.json").read_text(encoding="utf-8"))["traceEvents"]
+    named = {event["tid"] for event in events if event["name"] == "thread_name"}
+    slices = [event for event in events if event["ph"] == "X"]
+    assert {event["tid"] for event in slices} == named
+    for thread in named:
+        mine = [event for event in slices if event["tid"] == thread]
+        begins = [round(1000 * event["ts"]) for event in mine]
+        ends = [round(1000 * (event["ts"] + event["dur"])) for event in mine]
+        assert ends[:-1] == begins[1:]
+
+
 @pytest.mark.parametrize("kernel", SHOWN)
 def test_trace__has_a_track_per_warp_whose_slices_fill_it(spans, kernel):
     trace = replay_trace(spans, kernel)

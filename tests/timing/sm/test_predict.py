@@ -26,6 +26,8 @@ from pipeline.timing.sm.traced import Traced
 GPUS = sm_gpus(load_sheets(Path("data/gpus")))
 # Two blocks of an SM may fall into step or out of it: docs/MODEL.md says how often and how far.
 ANOMALY = 0.10
+# Shares of bandwidth are whole parts of a cycle.
+ROUNDING = 0.001
 
 
 @cache
@@ -70,7 +72,7 @@ def test_law__more_bandwidth_or_clock_is_never_slower(kernel: str, gpu: str, fac
     before = predicted(kernel, gpu).seconds
     for figure in ("dram_bandwidth", "l2_bytes_per_clk", "clock_light"):
         after = predict(traced(kernel, gpu, 1024), changed(gpu, **{figure: factor})).seconds
-        assert after <= before * (1 + ANOMALY)
+        assert after <= before * (1 + ROUNDING)
 
 
 @pytest.mark.parametrize("kernel", ["k02_coalesced", "k03_smem", "k06_vectorized"])
