@@ -9,7 +9,7 @@ from tests.mistakes.row import CHECKOUT
 
 SOURCES = sorted(
     path
-    for folder in ("pipeline", "workflow/scripts")
+    for folder in ("pipeline", "workflow")
     for path in (CHECKOUT / folder).rglob("*.py")
     if "__pycache__" not in path.parts
 )
