@@ -53,8 +53,8 @@ H100, A6000 = "data/gpus/h100_sxm.yaml", "data/gpus/rtx_a6000.yaml"
 LISTED = '    "gpus": "pipeline.artifacts.lecture10.gpus",\n'
 # Stages that read whatever listings there are.
 REPLAYED_ALL = ("sm_measured", "sm_ablation")
-# Timelines take names of parts and stalls from the module that gives them colours.
-TRACES = {*(f"decode_trace {one}" for one in TIMELINES), *(f"sm_trace {one}" for one in KERNELS)}
+# Timelines of a step take names of its parts from the module that gives them colours.
+TRACES = {f"decode_trace {one}" for one in TIMELINES}
 STYLED = made_by("artifact", "figure") | TRACES
 ARTIFACT = new(
     "pipeline/artifacts/lecture10/mine.py",
