@@ -1,6 +1,7 @@
 """Scratch copies of the checkout in which the real workflow runs on a small configuration."""
 
 import hashlib
+import json
 import re
 import shutil
 import subprocess
@@ -29,6 +30,13 @@ SOURCES = (
 # Where a copy notes the files that its jobs read.
 OPENED = "opened"
 
+# Names that try to break tables, pictures and pages, wherever readers see one: markup, formulas,
+# signs that fonts have no shape for, from right to left, nowhere to break.
+MARKUP = "</td><script>alert(1)</script>\"'<img onerror=x> & {{ 7 * 7 }} $x$ \\frac \N{ROCKET}"
+FROM_RIGHT = "\N{HEBREW LETTER GIMEL}\N{HEBREW LETTER PE} \N{ROCKET} seven"
+LONG = ("Name-without-a-place-to-break-" * 7)[:200]
+H100 = "data/gpus/h100_sxm.yaml"
+
 # What kernels in the example file have in common.
 OWN = {
     "file": "examples/transpose.py",
@@ -47,7 +55,7 @@ SMALL = {
         "k05_blocktile_2d": {"bm": 32, "bn": 32, "tm": 4, "tn": 4},
     },
     "own_kernels": {
-        "transpose_naive": OWN | {"kernel": "naive"},
+        "transpose_naive": OWN | {"kernel": "naive", "label": MARKUP},
         "transpose_padded": OWN | {"kernel": "tiled", "options": {"pitch": 33}},
     },
     "counting": {
@@ -111,9 +119,9 @@ SMALL = {
         "rows_per_block": 16,
         "ledger_plan": "fused",
         "executions": {
-            "kernels7_graphs": LAUNCHED | {"label": "seven", "plan": "kernels7"},
+            "kernels7_graphs": LAUNCHED | {"label": FROM_RIGHT, "plan": "kernels7"},
             "megakernel_prefetch": {
-                "label": "one",
+                "label": LONG,
                 "plan": "fused",
                 "launch": "megakernel",
                 "prefetch": True,
@@ -289,6 +297,10 @@ def copy_checkout(place):
     home.mkdir()
     copy_sources(folder)
     (folder / "config/config.yaml").write_text(yaml.safe_dump(SMALL, sort_keys=False))
+    sheet = (folder / H100).read_text(encoding="utf-8")
+    name = json.dumps(f"H100 {MARKUP}", ensure_ascii=False)
+    assert "name: H100 SXM\n" in sheet
+    (folder / H100).write_text(sheet.replace("H100 SXM\n", f"{name}\n", 1), encoding="utf-8")
     # Python imports a module of this name at its start; jobs find it beside the package.
     shutil.copy2(Path(__file__).with_name("watched.py"), folder / "sitecustomize.py")
     (folder / OPENED).mkdir()

@@ -2,10 +2,14 @@
 
 import pytest
 
-from tests.site.checks import MOST_BYTES, broken_links, parsed
+from tests.site.checks import MOST_BYTES, broken_links, parsed, text_of
 from tests.site.reading import PHONE, WIDE, fits, grave_findings, reading
+from tests.workflow.scratch import FROM_RIGHT, LONG, MARKUP
 
 pytestmark = pytest.mark.workflow
+
+# Endings of files in which markup would do something.
+TEXTS = (".html", ".md", ".tex")
 
 
 @pytest.fixture(scope="module")
@@ -49,3 +53,15 @@ def test_site__has_no_serious_finding_of_accessibility(browser, built):
         for name in ("zh/lecture10.html", "lecture11.html"):
             to(name)
             assert grave_findings(page) == [], name
+
+
+def test_names__are_text_wherever_they_stand(built, pages):
+    for path in (built.folder / "results").rglob("*.*"):
+        text = path.read_text(encoding="utf-8") if path.suffix in TEXTS else ""
+        assert "<script>alert" not in text, path
+        assert "$x$" not in text or path.suffix != ".tex", path
+    for name in ("gpus.html", "zh/gpus.html", "lecture10.html", "zh/lecture11.html"):
+        assert MARKUP in text_of(parsed(pages[name])), name
+    for name in ("lecture11.html", "zh/lecture11.html"):
+        assert LONG in text_of(parsed(pages[name])), name
+        assert FROM_RIGHT in text_of(parsed(pages[name])), name
