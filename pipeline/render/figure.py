@@ -112,7 +112,9 @@ def _settle(figure: Figure) -> None:
     """
     layout = figure.get_layout_engine()
     assert layout is not None
-    layout.execute(figure)
+    # As in a drawing: the solver warns of a figure that has nothing to lay out.
+    if figure.axes:
+        layout.execute(figure)
     # With a layout of any kind, also one that does nothing, every file is drawn twice.
     figure.set_layout_engine(None)
     for part in figure.findobj(SubFigure):
