@@ -53,6 +53,7 @@ OWN = {
 
 OWN_CUDA = {
     "own_cuda": "pipeline.artifacts.own.own_cuda",
+    "own_cuda_replay": "pipeline.artifacts.own.own_cuda_replay",
     "own_cuda_memory": "pipeline.artifacts.own.own_cuda_memory",
     "own_cuda_lines": "pipeline.artifacts.own.own_cuda_lines",
     "own_cuda_mix": "pipeline.artifacts.own.own_cuda_mix",

@@ -9,6 +9,7 @@ import xarray as xr
 
 from pipeline.artifacts.cuda_code import Sources, machine_code, source_code
 from pipeline.artifacts.cuda_findings import findings, wasteful
+from pipeline.artifacts.cuda_replay import longest_wait, on_one_sm, refusals, waits
 from pipeline.artifacts.make import language_of, spoken
 from pipeline.artifacts.own import own_cuda, own_cuda_lines, own_cuda_memory
 from pipeline.counting.memory_kinds import memory_kinds
@@ -23,6 +24,11 @@ _NOTES = (
         "Counts are exact: each instruction of the machine code, lane by lane. Times are those of "
         "the slowest resource, with nothing waiting for anything: latency, L2, the cost of a "
         "launch, and the pipes of FP64, FP16 and integers are left out."
+    ),
+    message(
+        "A replay runs the machine code of the blocks of one SM cycle by cycle, without values, so "
+        "that what depends on data is not replayed, and only on GPUs of exactly the architecture "
+        "that the code is for. Cycles waited are those of its warps in all: issuing is left out."
     ),
     message(
         "Shared memory is watched for races of warps between barriers, reads of what nobody wrote, "
@@ -92,6 +98,10 @@ class Launched:
         One dataset per architecture of the kernel.
     sources
         Lines of the sources by the name of their file.
+    replays : (kernel, gpu)
+        The store ``own/cuda_replays``.
+    stalls : (gpu, instruction, stall_reason)
+        What its warps waited for, one dataset per architecture of the kernel.
     """
 
     own: OwnCuda
@@ -100,6 +110,8 @@ class Launched:
     gpus: xr.Dataset
     instructions: Sequence[xr.Dataset]
     sources: Sources
+    replays: xr.Dataset
+    stalls: Sequence[xr.Dataset]
 
 
 def make_pages(launched: Launched, outputs: Iterable[str]) -> None:
@@ -116,10 +128,17 @@ def cuda_page(launched: Launched, language: str) -> Profile:
         language=language,
         title=say(str(here["kernel_label"].item())),
         facts=_facts(own, say),
-        tables=[_on_gpus(launched, language)],
+        tables=[
+            _on_gpus(launched, language),
+            *on_one_sm(
+                launched.replays.sel(kernel=[own.id]),
+                launched.predictions.sel(kernel=[own.id]),
+                language,
+            ),
+        ],
         parts=[
-            _part(here.sel(arch=one["arch"].item()), one, launched.sources, language)
-            for one in launched.instructions
+            _part(launched, instructions, stalls, language)
+            for instructions, stalls in zip(launched.instructions, launched.stalls, strict=True)
         ],
         notes=[say(note) for note in _NOTES],
     )
@@ -172,26 +191,33 @@ def _on_gpus(launched: Launched, language: str) -> str:
     return table_html(frame, [spoken(column, say) for column in _GPUS], legend)
 
 
-def _part(counts: xr.Dataset, instructions: xr.Dataset, sources: Sources, language: str) -> Part:
+def _part(launched: Launched, instructions: xr.Dataset, stalls: xr.Dataset, language: str) -> Part:
     """Show the code for one architecture."""
-    say, arch = speaker(language), str(counts["arch"].item())
+    say, arch, sources = speaker(language), str(instructions["arch"].item()), launched.sources
+    counts = launched.counts.sel(kernel=launched.own.id, arch=arch)
     title = say("Code for {arch}").format(arch=arch)
     failure = str(counts["failure"].item())
     if not counts["counted"].item():
         known = instructions.sizes["instruction"]
         return Part(title, _summary(counts, say) if known else "", failure)
+    replays = launched.replays.sel(kernel=launched.own.id)
+    waited = waits(stalls, replays)
     return Part(
         title=title,
         summary=_summary(counts, say),
         failure=failure,
-        findings=findings(counts, instructions, sources, say),
+        findings=[
+            *findings(counts, instructions, sources, say),
+            *longest_wait(waited, say),
+            *refusals(replays, arch, say),
+        ],
         mix=_mix(counts, say),
         tables=[
             _memory(instructions, arch, language),
             *_worst(wasteful(instructions, sources, say), arch, language),
         ],
-        sources=source_code(instructions, sources, say),
-        machine_code=[machine_code(instructions, say)],
+        sources=source_code(instructions, sources, say, waited),
+        machine_code=[machine_code(instructions, say, waited)],
     )
 
 

@@ -21,7 +21,7 @@ OWN_SECTION = "own"
 """Folder of the kernels of the user's own, beside those of the lectures."""
 
 OWN_STORES = ("counts", "extrapolation", "occupancy", "predictions")
-CUDA_STORES = ("cuda_counts", "cuda_lines", "cuda_memory", "cuda_predictions")
+CUDA_STORES = ("cuda_counts", "cuda_lines", "cuda_memory", "cuda_predictions", "cuda_replays")
 
 
 def module_name(lecture: str, artifact: str) -> str:
@@ -132,7 +132,11 @@ def cuda_files(config: Config) -> list[str]:
     return [
         *(f"results/own/checks/{kernel}.txt" for kernel in config.own_cuda),
         *(page.format(cuda=kernel) for kernel in config.own_cuda for page in pages(config)),
-        *(f"results/own/cuda/{one}.zarr" for one in cuda_runs(config.own_cuda)),
+        *(
+            f"results/own/{folder}/{one}.zarr"
+            for folder in ("cuda", "sm")
+            for one in cuda_runs(config.own_cuda)
+        ),
         *(f"results/own/{store}.zarr" for store in CUDA_STORES),
         *files(OWN_SECTION, config, OWN_CUDA),
     ]

@@ -9,7 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import TypeAdapter
 
-from pipeline.compiled.launch import Argument, Space
+from pipeline.compiled.decode import Program
+from pipeline.compiled.launch import Argument, Launch, Space, misfits, prepare
 from pipeline.errors import KernelError
 
 NONE, RANDOM, RANGE = "none", "random", "range"
@@ -182,9 +183,22 @@ def drawn(arguments: Sequence[CudaArgument], seed: int, load: Load) -> list[Argu
     ]
 
 
-def without_contents(arguments: Sequence[CudaArgument]) -> list[Argument]:
-    """Make the arguments of a launch that is only counted."""
-    return [Space(one.nbytes) if one.shape else _value(one) for one in arguments]
+def launch_without_contents(own: OwnCuda, program: Program) -> Launch:
+    """Launch the code of a kernel to be counted, or replayed.
+
+    Raises
+    ------
+    KernelError
+        If the launch does not fit the code.
+    """
+    plain: list[Argument] = [
+        Space(one.nbytes) if one.shape else _value(one) for one in own.arguments
+    ]
+    names = [one.name for one in own.arguments]
+    wrong = misfits(program, own.grid, own.block, plain, names)
+    if wrong:
+        raise KernelError(f"{own.file}, {own.entry}: {'; '.join(wrong)}")
+    return prepare(program, own.grid, own.block, plain, own.dynamic_shared)
 
 
 def _value(one: CudaArgument) -> Argument:

@@ -16,15 +16,15 @@ from numpy.typing import NDArray
 
 from pipeline.compiled.count import count, depends_on_data
 from pipeline.compiled.decode import Program
-from pipeline.compiled.elf import Facts
 from pipeline.compiled.hazards import Finding, HazardWatch
-from pipeline.compiled.launch import Argument, execute, misfits, prepare
+from pipeline.compiled.launch import Argument, execute, prepare
 from pipeline.compiled.machine import Machine
+from pipeline.compiled.no_code import no_code
 from pipeline.compiled.opcodes import CLASSES
 from pipeline.compiled.reached import READ, WRITTEN, Reached
 from pipeline.compiled.totals import Totals
 from pipeline.counting.compiled_counts import COUNTED, instructions
-from pipeline.counting.own_cuda import Load, OwnCuda, drawn, without_contents
+from pipeline.counting.own_cuda import Load, OwnCuda, drawn, launch_without_contents
 from pipeline.counting.own_cuda_result import blamed, changed, expected, held_against
 from pipeline.errors import KernelError, PaperGpuError
 from pipeline.simt.hazards import DIVERGENT_BARRIER, RACES
@@ -41,7 +41,6 @@ MOST_BYTES = 2**30
 RUN, COUNT, NOT_AT_ALL = "run", "counted", "none"
 _SECTOR = 32
 _REFUSED = (*RACES, DIVERGENT_BARRIER)
-_NO_FACTS = Facts(0, 0, 0, 0, 0, 0, ())
 
 
 @dataclass
@@ -102,17 +101,12 @@ def run_own_cuda(
 def _launch(own: OwnCuda, outcome: Outcome, load: Load, seed: int) -> None:
     program = outcome.program
     assert program is not None
-    plain = without_contents(own.arguments)
-    names = [one.name for one in own.arguments]
-    wrong = misfits(program, own.grid, own.block, plain, names)
-    if wrong:
-        raise KernelError(f"{own.file}, {own.entry}: {'; '.join(wrong)}")
+    launch = launch_without_contents(own, program)
     on_data = depends_on_data(program)
     if on_data:
         _require_contents(own, on_data)
     else:
         reached = Reached()
-        launch = prepare(program, own.grid, own.block, plain, own.dynamic_shared)
         outcome.totals = count(launch, observe=[reached.attach])
         outcome.how, outcome.reached = COUNT, reached.arrays
         if not _small(own, outcome.totals):
@@ -250,7 +244,7 @@ def _counts(own: OwnCuda, outcome: Outcome, architecture: str) -> xr.Dataset:
 
 def _rows(own: OwnCuda, outcome: Outcome, architecture: str) -> xr.Dataset:
     """Arrange what every instruction did, and the hazards."""
-    program = outcome.program or Program(own.entry, architecture, (), _NO_FACTS)
+    program = outcome.program or no_code(own.entry, architecture)
     rows = instructions(outcome.totals or Totals(program, (1, 1, 1), (1, 1, 1))).drop_attrs()
     columns = {
         "hazard_kind": [one.first.kind for one in outcome.findings],

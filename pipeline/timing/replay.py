@@ -1,6 +1,6 @@
 """Replays of the ladder as datasets: times, where they go, and what every instruction waits for."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -120,26 +120,49 @@ def sm_predictions(replays: Replays) -> xr.Dataset:
     """
     launched, gpus, sizes = replays.launched, replays.gpus, replays.sizes
     places = [
-        (row, column, replays.every[gpu, n])
+        ((0, row, column), replays.every[gpu, n])
         for row, gpu in enumerate(gpus["gpu"].to_numpy().tolist())
         for column, n in enumerate(sizes)
         if (gpu, n) in replays.every
     ]
-    shape = (1, gpus.sizes["gpu"], len(sizes))
-    variables = {name: (_OVER, np.full(shape, np.nan)) for name in _FIELDS} | {
-        "utilisation": ((*_OVER, "pipe"), np.full((*shape, len(PIPES)), np.nan)),
-        "stall_cycles": ((*_OVER, "stall_reason"), np.full((*shape, len(STALLS)), np.nan)),
+    dataset = arranged(places, dict(zip(_OVER, (1, gpus.sizes["gpu"], len(sizes)), strict=True)))
+    dataset = dataset.assign_coords(_labels(launched, gpus) | {"n": np.array(sizes, np.int64)})
+    dataset["gflops"] = units.to_giga(FLOP_PER_FMA * dataset["n"] ** 3 / dataset["t"])
+    return annotate(dataset, SM_PREDICTIONS)
+
+
+def arranged(
+    places: Iterable[tuple[tuple[int, ...], Prediction]], sizes: Mapping[str, int]
+) -> xr.Dataset:
+    """Arrange times, utilisation and stalls of any launches.
+
+    Parameters
+    ----------
+    places
+        Predictions, each with its place along the dimensions.
+    sizes
+        Dimension -> length.
+
+    Returns
+    -------
+    (*sizes)
+        The figures of the predictions, without units yet, NaN where there is none; ``utilisation``
+        over ``pipe``, ``stall_cycles`` over ``stall_reason``.
+    """
+    over, shape = tuple(sizes), tuple(sizes.values())
+    variables = {name: (over, np.full(shape, np.nan)) for name in _FIELDS} | {
+        "utilisation": ((*over, "pipe"), np.full((*shape, len(PIPES)), np.nan)),
+        "stall_cycles": ((*over, "stall_reason"), np.full((*shape, len(STALLS)), np.nan)),
     }
-    for row, column, one in places:
+    for place, one in places:
         values = {name: getattr(one, field) for name, field in _FIELDS.items()} | {
             "utilisation": [one.utilisation[pipe] for pipe in PIPES],
             "stall_cycles": list(one.by_reason.values()),
         }
         for name, value in values.items():
-            variables[name][1][0, row, column] = value
-    dataset = xr.Dataset(variables, _labels(launched, gpus) | {"n": np.array(sizes, np.int64)})
-    dataset["gflops"] = units.to_giga(FLOP_PER_FMA * dataset["n"] ** 3 / dataset["t"])
-    return annotate(dataset, SM_PREDICTIONS)
+            variables[name][1][place] = value
+    pipes = {"pipe": list(PIPES), "pipe_meaning": ("pipe", list(PIPES.values()))}
+    return xr.Dataset(variables, pipes | REASONS)
 
 
 def _labels(launched: Twin, gpus: xr.Dataset) -> dict[str, Any]:
@@ -148,9 +171,6 @@ def _labels(launched: Twin, gpus: xr.Dataset) -> dict[str, Any]:
         "kernel_number": ("kernel", [launched.number]),
         "kernel_label": ("kernel", [launched.label]),
         **{name: ("gpu", gpus[name].to_numpy()) for name in ("gpu", "gpu_name", "arch")},
-        "pipe": list(PIPES),
-        "pipe_meaning": ("pipe", list(PIPES.values())),
-        **REASONS,
     }
 
 
@@ -198,8 +218,10 @@ def by_instruction(program: Program, found: Mapping[str, Prediction]) -> xr.Data
         instruction is, and where it comes from.
     """
     length = len(program.instructions)
-    stalls = np.array([one.stalls for one in found.values()]).reshape(-1, length, len(STALLS))
-    executed = np.array([one.executed for one in found.values()]).reshape(-1, length)
+    stalls = np.array([one.stalls for one in found.values()]).reshape(
+        len(found), length, len(STALLS)
+    )
+    executed = np.array([one.executed for one in found.values()]).reshape(len(found), length)
     columns = instruction_columns(program)
     return xr.Dataset(
         {

@@ -11,6 +11,7 @@ from pipeline.vocab.compiled import (
 from pipeline.vocab.counters import COUNTERS
 from pipeline.vocab.dimensions import DIMENSIONS
 from pipeline.vocab.occupancy import RESIDENCY
+from pipeline.vocab.sm import SM_PREDICTIONS
 from pipeline.vocab.traffic import TRAFFIC
 from pipeline.vocab.variable import Variable
 
@@ -53,3 +54,9 @@ OWN_CUDA_LINES = SOURCE_LINES | _ROWS
 OWN_CUDA_MEMORY = MEMORY_KINDS | _ROWS
 
 OWN_CUDA_PREDICTIONS = COMPILED_PREDICTIONS | RESIDENCY
+
+OWN_CUDA_REPLAYS = SM_PREDICTIONS | {
+    "not_replayed": Variable(
+        "1", "why the launch cannot be replayed there; empty if it is, or no code is for the GPU"
+    )
+}

@@ -12,14 +12,16 @@ from pipeline.artifacts.catalog import OWN_CUDA
 from pipeline.artifacts.cuda_page import Launched, make_pages
 from pipeline.artifacts.make import make_table
 from pipeline.artifacts.make_figure import make_figure
-from pipeline.counting.own_cuda import CudaArgument, OwnCuda
+from pipeline.counting.own_cuda import CudaArgument, OwnCuda, launch_without_contents
 from pipeline.counting.own_cuda_gather import gather_cuda, gather_rows
 from pipeline.counting.own_cuda_run import run_own_cuda
 from pipeline.hardware.gpus import gpus
 from pipeline.hardware.sheet import load_sheets
+from pipeline.hardware.sm_figures import sm_gpus
 from pipeline.listing_files import compiled, read_sources
 from pipeline.render.column import MISSING
 from pipeline.timing.compiled import predict_launches
+from pipeline.timing.replay_launch import gather_replays, replay_launch
 from tests.artifacts.golden import GOLDEN, compare
 
 ROOT = Path(__file__).parents[2]
@@ -44,13 +46,21 @@ def own(name):
     return OwnCuda(name, "turned", entry, grid, (32, 8), 128 * pitch, (*arrays, *numbers))
 
 
+def program_of(one, arch):
+    return partial(compiled, LISTINGS / f"{one.file}_{arch}.sass", arch, one.entry)
+
+
 @cache
 def runs(name):
-    one, found = own(name), []
-    for arch in ARCHS:
-        program = partial(compiled, LISTINGS / f"{one.file}_{arch}.sass", arch, one.entry)
-        found.append(run_own_cuda(one, program, None, arch, 0))
-    return found
+    one = own(name)
+    return [run_own_cuda(one, program_of(one, arch), None, arch, 0) for arch in ARCHS]
+
+
+@cache
+def replays(name):
+    one, cards = own(name), sm_gpus(load_sheets(ROOT / "data/gpus", CARDS))
+    launch = partial(launch_without_contents, one)
+    return [replay_launch(name, arch, program_of(one, arch), launch, cards) for arch in ARCHS]
 
 
 @cache
@@ -60,7 +70,10 @@ def stores():
     counts = gather_cuda([one for one, _ in every], LABELS)
     lines, memory = gather_rows([rows for _, rows in every], LABELS)
     predictions = predict_launches(counts, cards)
+    replayed = [one for name in LABELS for one, _ in replays(name)]
+    shown = sm_gpus(load_sheets(ROOT / "data/gpus", CARDS))
     return {
+        "replays": gather_replays(replayed, LABELS, shown),
         "counts": counts, "lines": lines, "memory": memory, "predictions": predictions,
         "gpus": cards,
     }  # fmt: skip
@@ -78,7 +91,8 @@ def made(key, suffix, folder, make=make_table):
 def page(name, folder, ending=".html"):
     sources = read_sources([str(SOURCE)])
     given = [stores()[one] for one in ("counts", "predictions", "gpus")]
-    launched = Launched(own(name), *given, [rows for _, rows in runs(name)], sources)
+    rows, stalls = ([one for _, one in found(name)] for found in (runs, replays))
+    launched = Launched(own(name), *given, rows, sources, stores()["replays"], stalls)
     make_pages(launched, [str(folder / f"page{ending}")])
     return (folder / f"page{ending}").read_text(encoding="utf-8")
 
@@ -216,3 +230,39 @@ def test_page__gives_hazards_in_another_language(tmp_path):
     assert "hazards.cu:24 处的 read_after_write：块 (0, 0, 0)" in text
     assert "在上一个屏障之后写的数据（共 2 次）" in text
     assert "失败：" in text
+
+
+def test_page__shows_the_replay_and_where_warps_wait(tmp_path):
+    text = str(Text(page("conflicts", tmp_path)))
+    assert "Replay on one SM." in text
+    assert "short scoreboard" in text
+    told = r"On one SM of the GeForce RTX 5090, warps wait for \d+% .* before turned.cu:11"
+    assert re.search(told, text)
+    # Once for the source and once for the instructions; no GPU runs what is for sm_80.
+    assert text.count("cycles waited, GeForce RTX 5090") == 2
+
+
+def test_page__cycles_waited_sum_to_those_of_the_replay(tmp_path):
+    html = page("conflicts", tmp_path)
+    heading = "cycles waited, GeForce RTX 5090"
+    (code,) = (one for one in html.split("<figure>") if heading in one and "LDS" in one)
+    rows = re.findall(r"<tr.*?>(<th scope=\"row\".*?)</tr>", code)
+    cells = [re.findall(r"<td class=\"number\">(.*?)</td>", row)[-1] for row in rows]
+    shown = sum(int(one.replace(",", "")) for one in cells if one)
+    stalls = replays("conflicts")[1][1]["stall_cycles"]
+    waited = float(stalls.sum() - stalls.sel(stall_reason="selected").sum())
+    assert abs(shown - waited) <= len(rows)
+
+
+def test_page__says_why_what_depends_on_data_is_not_replayed(tmp_path):
+    text = str(Text(page("racy", tmp_path)))
+    assert "Not replayed on GeForce RTX 5090: hazards: which threads run" in text
+    assert "Replay on one SM." not in text
+    chinese = str(Text(page("racy", tmp_path, ".zh.html")))
+    assert "没有在 GeForce RTX 5090 上重放：" in chinese
+
+
+def test_table__of_replays_names_what_is_left_out(tmp_path):
+    text = made("own_cuda_replay", ".md", tmp_path).decode()
+    assert "Not replayed: racy for sm\\_120, lost for sm\\_120; their pages say why." in text
+    assert "A6000" not in text

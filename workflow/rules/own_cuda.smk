@@ -104,6 +104,53 @@ rule own_cuda_predictions:
         "../scripts/own_cuda_predictions.py"
 
 
+# Apart from the counts: a figure that only replays read makes nothing else again.
+rule own_cuda_replay:
+    input:
+        lambda wildcards: own_cuda.sources(SETTINGS.own_cuda[wildcards.cuda].file),
+        gpus="results/sm_gpus.zarr",
+    output:
+        predictions=directory("results/simulated/own/sm/{cuda}_{arch}.zarr"),
+        instructions=directory("results/own/sm/{cuda}_{arch}.zarr"),
+    log:
+        "logs/own_cuda_replay/{cuda}_{arch}.log",
+    conda:
+        "../../environment.yml"
+    params:
+        kernel=lambda wildcards: parameters.own_cuda_launches(SETTINGS.own_cuda)[
+            wildcards.cuda
+        ],
+        settings=lambda wildcards: dict(
+            architecture=wildcards.arch,
+            tools=parameters.tool_versions(SETTINGS.own_cuda[wildcards.cuda]),
+        ),
+        code=code_digest("workflow/scripts/own_cuda_replay.py"),
+        versions=library_versions("ml-dtypes"),
+    script:
+        "../scripts/own_cuda_replay.py"
+
+
+rule own_cuda_replays:
+    input:
+        replays=expand(
+            "results/simulated/own/sm/{run}.zarr",
+            run=artifact_plan.cuda_runs(SETTINGS.own_cuda),
+        ),
+        gpus="results/sm_gpus.zarr",
+    output:
+        directory("results/own/cuda_replays.zarr"),
+    log:
+        "logs/own_cuda_replays.log",
+    conda:
+        "../../environment.yml"
+    params:
+        labels=parameters.own_cuda_labels(SETTINGS.own_cuda),
+        code=code_digest("workflow/scripts/own_cuda_replays.py"),
+        versions=library_versions(),
+    script:
+        "../scripts/own_cuda_replays.py"
+
+
 rule own_cuda_page:
     input:
         sources=lambda wildcards: own_cuda.sources(
@@ -114,6 +161,11 @@ rule own_cuda_page:
         gpus="results/gpus.zarr",
         instructions=lambda wildcards: expand(
             "results/own/cuda/{{cuda}}_{arch}.zarr",
+            arch=SETTINGS.own_cuda[wildcards.cuda].architectures,
+        ),
+        replays="results/own/cuda_replays.zarr",
+        stalls=lambda wildcards: expand(
+            "results/own/sm/{{cuda}}_{arch}.zarr",
             arch=SETTINGS.own_cuda[wildcards.cuda].architectures,
         ),
     output:

@@ -7,12 +7,10 @@ from pipeline.listing_files import read_sources
 
 runlog.start(snakemake.log[0])
 
-own = read_own(snakemake.params.kernel)
-counts, predictions, gpus = map(
-    store.read,
-    (snakemake.input.counts, snakemake.input.predictions, snakemake.input.gpus),
-)
-instructions = list(map(store.read, snakemake.input.instructions))
-sources = read_sources(snakemake.input.sources)
-launched = Launched(own, counts, predictions, gpus, instructions, sources)
+given, own = snakemake.input, read_own(snakemake.params.kernel)
+alone = map(store.read, (given.counts, given.predictions, given.gpus))
+instructions = list(map(store.read, given.instructions))
+stalls = list(map(store.read, given.stalls))
+sources, replays = read_sources(given.sources), store.read(given.replays)
+launched = Launched(own, *alone, instructions, sources, replays, stalls)
 make_pages(launched, snakemake.output)
