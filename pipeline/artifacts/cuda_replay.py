@@ -50,7 +50,7 @@ def waits(stalls: xr.Dataset, replays: xr.Dataset) -> Waits | None:
         return None
     first = stalls.isel(gpu=0)
     over = first["stall_cycles"].transpose("instruction", "stall_reason")
-    cycles = pd.DataFrame(over.to_numpy(), columns=over["stall_reason"].to_numpy())
+    cycles = pd.DataFrame(over.to_numpy(), columns=over["stall_reason"].to_numpy().tolist())
     reasons = cycles.drop(columns=_ISSUED)
     rows = first[["address", "source_file", "source_line"]].reset_coords(drop=True).to_dataframe()
     rows = rows.assign(waited=reasons.sum(axis="columns"), all=cycles.sum(axis="columns"))

@@ -85,8 +85,8 @@ def runs_on(capability: str, archs: Sequence[str]) -> str:
 def predict_launches(counts: xr.Dataset, gpus: xr.Dataset) -> xr.Dataset:
     """Predict the times of single launches of compiled kernels.
 
-    Every way to predict is a value of ``method``, and this is where another one joins: the
-    roofline, ``METHOD``, reads counts alone.
+    Every way to predict from counts is a value of ``method``: the roofline is ``METHOD``. What the
+    code itself takes says :func:`pipeline.timing.replay_launch.replay_launch`.
 
     Parameters
     ----------

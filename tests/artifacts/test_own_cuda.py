@@ -6,8 +6,10 @@ from html.parser import HTMLParser
 from importlib import import_module
 from pathlib import Path
 
+import pandas as pd
 import pytest
 
+from pipeline import store
 from pipeline.artifacts.catalog import OWN_CUDA
 from pipeline.artifacts.cuda_page import Launched, make_pages
 from pipeline.artifacts.make import make_table
@@ -88,11 +90,12 @@ def made(key, suffix, folder, make=make_table):
     return path.read_bytes()
 
 
-def page(name, folder, ending=".html"):
+def page(name, folder, ending=".html", through=lambda dataset: dataset):
     sources = read_sources([str(SOURCE)])
     given = [stores()[one] for one in ("counts", "predictions", "gpus")]
     rows, stalls = ([one for _, one in found(name)] for found in (runs, replays))
-    launched = Launched(own(name), *given, rows, sources, stores()["replays"], stalls)
+    replayed, *stalls = map(through, (stores()["replays"], *stalls))
+    launched = Launched(own(name), *given, rows, sources, replayed, stalls)
     make_pages(launched, [str(folder / f"page{ending}")])
     return (folder / f"page{ending}").read_text(encoding="utf-8")
 
@@ -260,6 +263,22 @@ def test_page__says_why_what_depends_on_data_is_not_replayed(tmp_path):
     assert "Replay on one SM." not in text
     chinese = str(Text(page("racy", tmp_path, ".zh.html")))
     assert "没有在 GeForce RTX 5090 上重放：" in chinese
+
+
+def test_page_and_table__of_replays_are_the_same_from_stores(tmp_path):
+    """What is read from a store has labels of another type."""
+
+    def stored(dataset):
+        path = tmp_path / f"{len(list(tmp_path.iterdir()))}.zarr"
+        store.write(dataset, path)
+        return store.read(path)
+
+    assert page("conflicts", tmp_path, through=stored) == page("conflicts", tmp_path)
+    module = import_module(OWN_CUDA["own_cuda_replay"])
+    given = [stores()[name] for name in module.ARTIFACT.needs]
+    pd.testing.assert_frame_equal(
+        module.table(*map(stored, given)), module.table(*given), check_dtype=False
+    )
 
 
 def test_table__of_replays_names_what_is_left_out(tmp_path):

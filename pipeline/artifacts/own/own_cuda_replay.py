@@ -9,6 +9,7 @@ from pipeline.artifacts.artifact import Artifact
 from pipeline.artifacts.ladder import by_kernel, stall_name
 from pipeline.render.column import Column
 from pipeline.timing.compiled import METHOD
+from pipeline.timing.predict import NO_BOUND
 from pipeline.words import Say, english, listed, message, together
 
 ARTIFACT = Artifact(
@@ -61,7 +62,7 @@ def table(replays: xr.Dataset, predictions: xr.Dataset, say: Say = english) -> p
     shares = replays["stall_cycles"] / replays["warp_cycles"]
     shown = replays[["t", "launch_t", "cycles", "clock_hz", "ipc"]].assign(
         roofline_t=predictions["t"].sel({"method": METHOD}, drop=True).reset_coords(drop=True),
-        busiest=used.idxmax("pipe").where(ran, "none"),
+        pipe_number=used.argmax("pipe"),
         busy=used.max("pipe").where(ran),
         known=ran | (replays["not_replayed"] != ""),
     )
@@ -69,6 +70,10 @@ def table(replays: xr.Dataset, predictions: xr.Dataset, say: Say = english) -> p
     frame["reasons"] = [
         _largest(shares.sel(gpu=gpu, kernel=kernel).to_series(), say)
         for gpu, kernel in zip(frame["gpu"], frame["kernel"], strict=True)
+    ]
+    pipes = replays["pipe"].to_numpy()[frame["pipe_number"]]
+    frame["busiest"] = [
+        str(pipe) if has else NO_BOUND for pipe, has in zip(pipes, frame["t"].notna(), strict=True)
     ]
     fields = [column.field for column in COLUMNS]
     return frame.loc[frame["known"], ["gpu", "kernel", *fields]].reset_index(drop=True)
