@@ -142,7 +142,7 @@ onerror:
 rule lecture10:
     input:
         artifact_plan.files("lecture10", SETTINGS),
-        expand(rules.sm_trace.output, kernel=TRACED),
+        rules.sm_traces.output,
     message:
         artifact_plan.summary("lecture10")
 
@@ -150,7 +150,7 @@ rule lecture10:
 rule lecture11:
     input:
         artifact_plan.files("lecture11", SETTINGS),
-        expand(rules.decode_trace.output, execution=TIMELINES),
+        rules.decode_traces.output,
     message:
         artifact_plan.summary("lecture11")
 

@@ -1,4 +1,4 @@
-"""Names and looks that the artifacts of a decode step share."""
+"""Tables and looks that the artifacts of a decode step share."""
 
 from collections.abc import Sequence
 
@@ -9,37 +9,18 @@ from matplotlib.axes import Axes
 
 from pipeline import units
 from pipeline.artifacts import style
-from pipeline.words import Say, message
+from pipeline.artifacts.decode_names import PARTS, part_name
+from pipeline.words import Say
 
-# Ids of operations, and of groups that run together, to what readers see.
-_OPERATIONS = {
-    "qkv": "QKV",
-    "attention": message("attention"),
-    "o": "O",
-    "gate_up": "gate/up",
-    "lm_head": message("norm + head"),
+# Colour of a part of the time, and a pattern for those who see no colours.
+_LOOKS = {
+    "read": (style.BLUE, ""),
+    "launch": (style.ORANGE, "//"),
+    "ramp": (style.SKY, ""),
+    "small": (style.PALE, ".."),
+    "tail": (style.GREEN, "\\\\"),
+    "stall": (style.RED, "xxx"),
 }
-
-# Colour, and a pattern for those who see no colours.
-_PARTS = {
-    "read": (message("reading"), style.BLUE, ""),
-    "launch": (message("launch gaps"), style.ORANGE, "//"),
-    "ramp": (message("ramp-up"), style.SKY, ""),
-    "small": (message("small kernels"), style.PALE, ".."),
-    "tail": (message("last waves"), style.GREEN, "\\\\"),
-    "stall": (message("stalls"), style.RED, "xxx"),
-}
-PARTS = tuple(_PARTS)
-
-
-def operation_name(operation: str) -> str:
-    """Name of a group of operations as shown to readers."""
-    return _OPERATIONS.get(operation, operation.replace("_", " "))
-
-
-def part_name(part: str) -> str:
-    """Name of a part of the time as shown to readers."""
-    return _PARTS[part][0]
 
 
 def executions(timeline: xr.Dataset, model: str, shown_gpus: Sequence[str]) -> pd.DataFrame:
@@ -78,7 +59,7 @@ def bars_by_gpu(axes: Axes, rows: pd.DataFrame, say: Say) -> None:
 def stack(axes: Axes, rows: pd.DataFrame, say: Say) -> None:
     """Draw the parts of the time of each row as one stacked bar (ms)."""
     left = np.zeros(len(rows))
-    for part, (name, colour, hatch) in _PARTS.items():
+    for part, (colour, hatch) in _LOOKS.items():
         width = units.to_milliseconds(rows[f"t_{part}"].to_numpy())
         axes.barh(
             np.arange(len(rows)),
@@ -88,6 +69,6 @@ def stack(axes: Axes, rows: pd.DataFrame, say: Say) -> None:
             hatch=hatch,
             edgecolor="white",
             linewidth=0.6,
-            label=say(name),
+            label=say(part_name(part)),
         )
         left = left + width

@@ -1,6 +1,6 @@
 """Replays of one SM as traces, one file per kernel."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import pandas as pd
 import xarray as xr
@@ -16,19 +16,20 @@ COUNTED = 16
 """Cycles over which issued instructions are averaged."""
 
 
-def make_trace(spans: xr.Dataset, kernel: str, output: str) -> None:
-    """Write the trace of one kernel.
+def make_traces(spans: xr.Dataset, kernels: Sequence[str], outputs: Sequence[str]) -> None:
+    """Write the trace of each kernel.
 
     Parameters
     ----------
     spans : (span,), (kernel,)
         The store ``sm_spans``.
-    kernel
-        One of its kernels.
-    output
-        A path that ends in json.
+    kernels
+        Some of its kernels.
+    outputs
+        For each of them a path that ends in json.
     """
-    render_trace(replay_trace(spans, kernel), output)
+    for kernel, output in zip(kernels, outputs, strict=True):
+        render_trace(replay_trace(spans, kernel), output)
 
 
 def replay_trace(spans: xr.Dataset, kernel: str) -> Trace:

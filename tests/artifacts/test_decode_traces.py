@@ -3,7 +3,7 @@ import json
 import numpy as np
 import pytest
 
-from pipeline.artifacts.decode_traces import execution_trace, make_trace
+from pipeline.artifacts.decode_traces import execution_trace, make_traces
 from pipeline.render.trace import trace_events
 from pipeline.vocab.decode_spans import INSTRUCTIONS
 from tests.artifacts.fixtures_megakernel import spans
@@ -25,11 +25,13 @@ def busy(execution, categories):
     )
 
 
-@pytest.mark.parametrize("execution", EXECUTIONS)
-def test_make_trace__is_valid_by_schema(execution, tmp_path):
-    path = tmp_path / "trace.json"
-    make_trace(spans(), execution, str(path))
-    VALIDATOR.validate(json.loads(path.read_text(encoding="utf-8")))
+def test_make_traces__each_is_that_of_its_execution_and_valid_by_schema(tmp_path):
+    paths = [tmp_path / f"{execution}.json" for execution in EXECUTIONS]
+    make_traces(spans(), EXECUTIONS, [*map(str, paths)])
+    for execution, path in zip(EXECUTIONS, paths, strict=True):
+        written = json.loads(path.read_text(encoding="utf-8"))
+        VALIDATOR.validate(written)
+        assert written["traceEvents"] == events_of(execution)
 
 
 @pytest.mark.parametrize("execution", EXECUTIONS)

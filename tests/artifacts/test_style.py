@@ -44,7 +44,7 @@ GREY_STEP = 9
 COLOURS = (*style.SEVEN, style.YELLOW, style.PALE)
 # Stacked areas: colour and pattern of each, in order.
 STACKS = {
-    "parts": [(colour, hatch) for _, colour, hatch in decode_step._PARTS.values()],
+    "parts": list(decode_step._LOOKS.values()),
     "trace": [(colour, hatch) for colour, hatch, _ in timeline_trace._LOOKS.values()],
     "rules": [
         (colour, style.HATCHES[rank % len(style.HATCHES)])

@@ -7,12 +7,10 @@ from pipeline.artifacts.catalog import OWN as ARTIFACTS_OF_OWN
 from pipeline.claims.catalog import CLAIMS
 from pipeline.config import claim_plan
 from pipeline.config.artifact_plan import ids, needs, of_kinds
-from pipeline.vocab.decode_spans import INSTRUCTIONS
 from tests.workflow.scratch import SMALL
 
 KERNELS = list(SMALL["kernels"])
 OWN = list(SMALL["own_kernels"])
-TIMELINES = (*SMALL["decode"]["executions"], INSTRUCTIONS)
 # Rule -> kinds of the artifacts that it makes.
 RULES_OF_KINDS = {"artifact": ("table", "figure"), "table": ("table",), "figure": ("figure",)}
 # Stages that the site reads besides what artifacts and claims show.
@@ -83,12 +81,12 @@ READ_BY = {
         "sm_gemvs",
     },
     **{f"sm_kernel {kernel}": {"sm_predictions"} for kernel in KERNELS},
-    "sm_spans": {f"sm_trace {kernel}" for kernel in KERNELS},
+    "sm_spans": {"sm_traces"},
     "sm_measured": {"validation"},
     "decode_measured": {"decode_gpu_figures", "decode_compared", "sm_gemvs"},
     "decode_gpu_figures": {"megakernel", "megakernel_trace"},
     "megakernel_trace": {"decode_spans"},
-    "decode_spans": {f"decode_trace {execution}" for execution in TIMELINES},
+    "decode_spans": {"decode_traces"},
     "compiled_counts": {"compiled_predictions"},
     "compiled_predictions": {"validation"},
     "sweeps_tiles": {"sweeps_best_tiles"},

@@ -21,7 +21,7 @@ DECODE, SWEEPS, TILES = SMALL["decode"], SMALL["sweeps"], SMALL["block_programs"
 K05 = SMALL["kernels"]["k05_blocktile_2d"]
 MINE = new("data/models/mine.yaml", like="data/models/qwen3_0_6b.yaml")
 WITHOUT_K05 = ("counts", "occupancy", "compiled_counts", "sm_predictions", "sm_spans")
-K02 = {f"{rule} k02_coalesced" for rule in ("simulate", "compiled_kernel", "sm_kernel", "sm_trace")}
+K02 = {f"{rule} k02_coalesced" for rule in ("simulate", "compiled_kernel", "sm_kernel")}
 
 
 def own(name, **changes):
@@ -42,7 +42,7 @@ SETTINGS = {
     ),
     "kernels: one less": (
         config(kernels={"k05_blocktile_2d": False}),
-        behind(*WITHOUT_K05) - {"sm_trace k05_blocktile_2d"},
+        behind(*WITHOUT_K05),
     ),
     "kernels: one more": (
         config(kernels={"k02_coalesced": {}}),

@@ -33,7 +33,6 @@ from tests.workflow.relations import (
     ON_DASK,
     OWN,
     TIMED,
-    TIMELINES,
     behind,
     counted,
     everything,
@@ -53,9 +52,6 @@ H100, A6000 = "data/gpus/h100_sxm.yaml", "data/gpus/rtx_a6000.yaml"
 LISTED = '    "gpus": "pipeline.artifacts.lecture10.gpus",\n'
 # Stages that read whatever listings there are.
 REPLAYED_ALL = ("sm_measured", "sm_ablation")
-# Timelines of a step take names of its parts from the module that gives them colours.
-TRACES = {f"decode_trace {one}" for one in TIMELINES}
-STYLED = made_by("artifact", "figure") | TRACES
 ARTIFACT = new(
     "pipeline/artifacts/lecture10/mine.py",
     like="pipeline/artifacts/lecture10/gpus.py",
@@ -200,7 +196,7 @@ CODE = {
     ),
     "a colour": (
         edit("pipeline/artifacts/style.py", "#E69F00", "#E69F01"),
-        STYLED,
+        made_by("artifact", "figure"),
     ),
     "a new artifact": (
         together(

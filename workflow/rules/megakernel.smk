@@ -127,21 +127,21 @@ rule decode_spans:
 
 
 # Timelines for ui.perfetto.dev and chrome://tracing.
-rule decode_trace:
+rule decode_traces:
     input:
         "results/decode/spans.zarr",
     output:
-        "results/lecture11/traces/{execution}.json",
+        expand("results/lecture11/traces/{execution}.json", execution=TIMELINES),
     log:
-        "logs/lecture11/traces/{execution}.log",
+        "logs/lecture11/traces.log",
     conda:
         "../../environment.yml"
     params:
-        settings=lambda wildcards: dict(execution=wildcards.execution),
-        code=code_digest("workflow/scripts/decode_trace.py"),
+        settings=dict(executions=TIMELINES),
+        code=code_digest("workflow/scripts/decode_traces.py"),
         versions=library_versions("pandas"),
     script:
-        "../scripts/decode_trace.py"
+        "../scripts/decode_traces.py"
 
 
 rule decode_compared:

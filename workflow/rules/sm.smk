@@ -102,21 +102,21 @@ rule sm_spans:
         "../scripts/sm_spans.py"
 
 
-rule sm_trace:
+rule sm_traces:
     input:
         "results/sm_spans.zarr",
     output:
-        "results/lecture10/traces/{kernel}.json",
+        expand("results/lecture10/traces/{kernel}.json", kernel=TRACED),
     log:
-        "logs/lecture10/traces/{kernel}.log",
+        "logs/lecture10/traces.log",
     conda:
         "../../environment.yml"
     params:
-        settings=lambda wildcards: dict(kernel=wildcards.kernel),
-        code=code_digest("workflow/scripts/sm_trace.py"),
+        settings=dict(kernels=list(TRACED)),
+        code=code_digest("workflow/scripts/sm_traces.py"),
         versions=library_versions("pandas"),
     script:
-        "../scripts/sm_trace.py"
+        "../scripts/sm_traces.py"
 
 
 # Whatever tiles were measured: the job reads the listings that it needs.

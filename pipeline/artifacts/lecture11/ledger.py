@@ -11,7 +11,7 @@ from matplotlib.figure import Figure
 from pipeline import units
 from pipeline.artifacts import style
 from pipeline.artifacts.artifact import Artifact
-from pipeline.artifacts.decode_step import operation_name
+from pipeline.artifacts.decode_names import operation_name
 from pipeline.render.column import Column
 from pipeline.words import Say
 

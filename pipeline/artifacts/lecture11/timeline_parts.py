@@ -9,7 +9,8 @@ from matplotlib.figure import Figure
 from pipeline import units
 from pipeline.artifacts import style
 from pipeline.artifacts.artifact import Artifact
-from pipeline.artifacts.decode_step import PARTS, bars_by_gpu, executions, part_name, stack
+from pipeline.artifacts.decode_names import PARTS, part_name
+from pipeline.artifacts.decode_step import bars_by_gpu, executions, stack
 from pipeline.render.column import Column
 from pipeline.words import Say, listed, message
 
