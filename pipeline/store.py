@@ -15,7 +15,7 @@ The attribute ``provenance`` of a store says what made it. Stages do not see it.
 
 import json
 import warnings
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -117,8 +117,15 @@ def _mark(metadata: Path, made_by: str) -> None:
     metadata.write_text(json.dumps(held, indent=2), encoding="utf-8")
 
 
-def read(path: str | Path) -> xr.Dataset:
-    """Read the store ``path`` into memory, whole.
+def read(path: str | Path, variables: Collection[str] = ()) -> xr.Dataset:
+    """Read the store ``path`` into memory, whole or some of its variables.
+
+    Parameters
+    ----------
+    path
+        Its folder; every file in it is looked at, also those of variables that are left out.
+    variables
+        Names of those that are read, with their coordinates; none stands for all.
 
     Raises
     ------
@@ -129,7 +136,8 @@ def read(path: str | Path) -> xr.Dataset:
     # All of it is wanted: without chunks no scheduler of dask is loaded.
     dataset = _sound(path, lazy=False)
     try:
-        return dataset.load().drop_encoding()
+        wanted = dataset[list(variables)] if variables else dataset
+        return wanted.load().drop_encoding()
     except _BROKEN as error:
         raise _broken(path, str(error)) from error
 

@@ -1,6 +1,7 @@
 """Outlines in few characters: the ``d`` of an svg path, on a grid, as steps from point to point."""
 
 import re
+from functools import cache
 from math import hypot
 from statistics import fmean
 
@@ -122,11 +123,17 @@ def _step(command: str, grid: list[int], here: tuple[int, int]) -> tuple[str, li
     return command.lower(), steps
 
 
+# Steps are short, so most are met again.
+@cache
+def _on_grid(step: int, digits: int) -> str:
+    return short_number(step / 10**digits, digits)
+
+
 def _joined(letter: str, steps: list[int], digits: int) -> str:
     """Put numbers behind a letter with a blank only where they would run together."""
     text, before = letter, "" if letter else " "
     for step in steps:
-        number = short_number(step / 10**digits, digits)
+        number = _on_grid(step, digits)
         glued = not before or number.startswith("-") or (number[0] == "." and "." in before)
         text += number if glued else f" {number}"
         before = number

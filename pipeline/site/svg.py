@@ -5,6 +5,7 @@ All pictures of a page share their glyphs, words and marks, which stand once, in
 
 import re
 from collections.abc import Iterable, Iterator
+from functools import cache
 from itertools import groupby
 from xml.etree import ElementTree
 
@@ -127,10 +128,13 @@ class _Picture:
         return Element(
             _local(element),
             {
-                key: _REFERENCE.sub(lambda found: f"url(#{self._own[found[1]]})", value)
+                key: self._referred(value) if "url(" in value else value
                 for key, value in attributes.items()
             },
         )
+
+    def _referred(self, value: str) -> str:
+        return _REFERENCE.sub(lambda found: f"url(#{self._own[found[1]]})", value)
 
     def _placed(self, target: str, attributes: dict[str, str]) -> dict[str, str]:
         """Use a shape at a place, in the shortest way."""
@@ -223,13 +227,17 @@ def _dotted(said: dict[str, str]) -> dict[str, str]:
 def _said(element: Element) -> dict[str, str]:
     """Give attributes but the id, a style taken apart."""
     attributes = {k: v for k, v in element.attrib.items() if k not in ("id", "style")}
-    for declaration in element.attrib.get("style", "").split(";"):
-        key, _, value = declaration.partition(":")
-        if value:
-            attributes[key.strip()] = value.strip()
-    return attributes
+    return attributes | _declared(element.attrib.get("style", ""))
 
 
+@cache
+def _declared(style: str) -> dict[str, str]:
+    declarations = (one.partition(":") for one in style.split(";"))
+    return {key.strip(): value.strip() for key, _, value in declarations if value}
+
+
+# The pictures of two languages, and words and marks of one, say most of it again.
+@cache
 def _short(key: str, value: str) -> str:
     if key == "d":
         return shorter_path(value, PLACE_DIGITS)

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import xarray as xr
 from numpy.typing import NDArray
 
@@ -14,6 +15,9 @@ from pipeline.vocab.sweeps import TILE_AXES
 
 RATE_DIGITS = 4
 """Significant digits of rates that are shipped."""
+
+SHOWN = ("gflops", "bound", "filled_by", "invalid_reason")
+"""Variables of a sweep that are looked at."""
 
 MOST_POINTS = 200_000
 """Tiles times GPUs that are shipped; a finer sweep is thinned out."""
@@ -37,19 +41,17 @@ def tile_data(tiles: xr.Dataset) -> dict[str, Any]:
         ``pairs``, or -1.
     """
     axes = [name for name in TILE_AXES if name in tiles.dims]
-    names = ("gflops", "bound", "filled_by", "invalid_reason")
-    part = thinned(tiles[list(names)], axes, MOST_POINTS // tiles.sizes["gpu"])
-    flat = {name: _flat(part[name], axes) for name in names}
+    part = thinned(tiles[list(SHOWN)], axes, MOST_POINTS // tiles.sizes["gpu"])
+    flat = {name: _flat(part[name], axes) for name in SHOWN}
     gpus = part.sizes["gpu"]
-    reasons, why = np.unique(flat["invalid_reason"], return_inverse=True)
-    why = why.reshape(gpus, -1)
+    reasons, why = _numbered(flat["invalid_reason"])
     alike = (why == why[0]).all(axis=0) & (flat["invalid_reason"][0] != "")
     coded = np.where(flat["gflops"] > 0, 0, -1 - why)
     pairs, fills = _pairs(flat["filled_by"], flat["bound"], coded == 0)
     return {
         "n": int(tiles.attrs["n"]),
         "axes": [[name, part[name].to_numpy().tolist()] for name in axes],
-        "reasons": [_taken_apart(str(reason)) for reason in reasons],
+        "reasons": [_taken_apart(reason) for reason in reasons],
         "pairs": pairs,
         "common": np.where(alike, 1 + why[0], 0).tolist(),
         "gpus": [
@@ -72,18 +74,23 @@ def tile_data(tiles: xr.Dataset) -> dict[str, Any]:
 def _flat(values: xr.DataArray, axes: Sequence[str]) -> NDArray[Any]:
     """Lay values out over (gpu, tile)."""
     table = values.transpose("gpu", *axes).to_numpy()
-    table = table if table.dtype.kind == "f" else table.astype(object).astype(str)
+    table = table if table.dtype.kind == "f" else table.astype(object)
     return table.reshape(table.shape[0], -1)
+
+
+def _numbered(texts: NDArray[Any]) -> tuple[list[str], NDArray[np.int64]]:
+    """Give the texts there are, in order, and the place of each element among them."""
+    places, names = pd.factorize(texts.ravel(), sort=True)
+    return names.tolist(), places.reshape(texts.shape)
 
 
 def _pairs(
     kernels: NDArray[Any], bounds: NDArray[Any], runs: NDArray[np.bool_]
 ) -> tuple[list[list[str]], NDArray[np.int64]]:
-    both = np.char.add(np.char.add(kernels, " "), bounds)
-    names, place = np.unique(both[runs], return_inverse=True)
+    names, place = _numbered(kernels[runs] + " " + bounds[runs])
     fills = np.full(runs.shape, -1, np.int64)
     fills[runs] = place
-    pairs = [str(name).partition(" ") for name in names]
+    pairs = [name.partition(" ") for name in names]
     return [[tag(kernel), resource_name(bound)] for kernel, _, bound in pairs], fills
 
 

@@ -65,10 +65,10 @@ def timeline_data(times: xr.Dataset) -> dict[str, Any]:
 
 def _needed(values: xr.DataArray, axes: Sequence[str]) -> list[str]:
     """List the axes along which ``values`` change."""
+    table, same = values.to_numpy(), SAME * np.abs(values.to_numpy())
+    places = ((axis, values.get_axis_num(axis)) for axis in axes)
     return [
-        axis
-        for axis in axes
-        if bool((np.abs(values - values.isel({axis: 0})) > SAME * np.abs(values)).any())
+        axis for axis, place in places if (np.abs(table - table.take([0], axis=place)) > same).any()
     ]
 
 

@@ -5,7 +5,6 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
 import xarray as xr
 from markupsafe import Markup
 
@@ -179,22 +178,23 @@ def gpu_views(gpus: xr.Dataset, say: Say) -> list[GpuView]:
         Of the page.
     """
     names = [name for name in GPUS if name in gpus and name not in _OWN_COORDINATES]
+    values = {str(name): held.to_numpy().tolist() for name, held in gpus.variables.items()}
     return [
         GpuView(
-            id=str(one),
-            name=str(gpus["gpu_name"].sel(gpu=one).item()),
-            capability=str(gpus["compute_capability"].sel(gpu=one).item()),
+            id=one,
+            name=values["gpu_name"][place],
+            capability=values["compute_capability"][place],
             figures=[
                 Figure(
                     say(GPUS[name].long_name),
-                    _quantity(gpus[name].sel(gpu=one).item(), GPUS[name].units),
+                    _quantity(values[name][place], GPUS[name].units),
                     str(gpus[name].attrs.get(f"source_{one}", "")),
                 )
                 for name in names
-                if not math.isnan(gpus[name].sel(gpu=one).item())
+                if not math.isnan(values[name][place])
             ],
         )
-        for one in gpus["gpu"].to_numpy()
+        for place, one in enumerate(values["gpu"])
     ]
 
 
@@ -261,9 +261,7 @@ def explorer_view(tiles: xr.Dataset, timelines: xr.Dataset, say: Say) -> Explore
     say
         Of the page.
     """
-    bounds = {
-        resource_name(str(one)) for one in np.unique(tiles["bound"].to_numpy().astype(object))
-    }
+    bounds = {resource_name(one) for one in set(tiles["bound"].to_numpy().ravel().tolist())}
     labels = [str(label) for label in timelines["execution_label"].to_numpy()]
     over = [dim for dim in timelines["t"].dims if dim not in ("gpu", "execution")]
     least = timelines["t"].min(over).transpose("gpu", "execution").to_numpy()

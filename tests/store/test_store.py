@@ -386,6 +386,15 @@ def test_read__gives_a_dataset_in_memory_that_can_be_written_again(tmp_path):
     assert store.read(tmp_path / "b.zarr").identical(back)
 
 
+def test_read__some_variables_with_their_coordinates_and_a_look_at_every_file(tmp_path):
+    store.write(example(), tmp_path / "a.zarr")
+    some = store.read(tmp_path / "a.zarr", ("t", "bound"))
+    xr.testing.assert_identical(some, store.read(tmp_path / "a.zarr")[["t", "bound"]])
+    flip_a_bit(tmp_path / "a.zarr")
+    with pytest.raises(DataError, match="zeros"):
+        store.read(tmp_path / "a.zarr", ("t", "bound"))
+
+
 def test_open_results__names_every_store_and_leaves_out_intermediates(tmp_path):
     for name in ("gpus", "decode/ledger", "simulated/k01_naive", "sweeps/tiles"):
         store.write(example(), tmp_path / f"{name}.zarr")
