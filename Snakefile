@@ -43,10 +43,13 @@ from pipeline.published_listings import published_listings
 from pipeline.renew_listings import GEMV_ARCHITECTURES
 from pipeline.vocab.decode_spans import INSTRUCTIONS
 from snakemake.logging import logger
-from workflow.cached_jobs import install
+from workflow import cached_jobs, warm_jobs
 
 STARTED = time.time()
 RESULTS = Path("results")
+
+# Inside the lock of a run.
+warm_jobs.install(workflow)
 
 # Before it plans: what another run makes meanwhile would not be in the plan. Also where there was
 # nothing to do, the run before may have been killed before its end.
@@ -215,4 +218,4 @@ rule all:
         rules.decode_compared.output,
 
 
-install(workflow, CACHED, RESULTS)
+cached_jobs.install(workflow, CACHED, RESULTS)

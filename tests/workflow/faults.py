@@ -1,8 +1,10 @@
 """Kill a run at a random moment, then run again: ``python -m tests.workflow.faults --runs 50``.
 
-Signal 9 goes to a job, to Snakemake, or to both. A plain run afterwards must succeed, with no flag
-and nothing unlocked, and make the bytes of a build that nobody disturbed. Every other run that is
-killed makes results of another configuration over those that are there.
+Signal 9 goes to a job, to Snakemake, to both, or to one of the two that start a job from a warm
+interpreter: the client that waits for it and the server that it is a fork of. A plain run
+afterwards must succeed, with no flag and nothing unlocked, and make the bytes of a build that
+nobody disturbed. Every other run that is killed makes results of another configuration over those
+that are there.
 """
 
 import argparse
@@ -20,8 +22,8 @@ from tests.workflow.scratch import Scratch, copy_checkout, digests
 
 TARGETS = ("results/gpu_limits.zarr", "results/tile_order.zarr")
 OTHER = ("--config", "tile_order={largest_group: 4}")
-VICTIMS = ("job", "Snakemake", "both")
-_SCRIPTS = ".snakemake/scripts/"
+VICTIMS = ("job", "Snakemake", "both", "client", "server")
+_NAMES = {"client": "/warm_client.py ", "server": "/warm_server.py ", "job": ".snakemake/scripts/"}
 _LOOK_EVERY = 0.002
 
 
@@ -83,23 +85,37 @@ def disturb(build, victim, chance):
 
 
 def _kill(main, victim):
-    """Kill a job, Snakemake or both; a job is waited for as long as there may be one."""
+    """Kill whom it says; one that is not Snakemake is waited for as long as there may be one."""
     while True:
         try:
             processes = main.children(recursive=True)
-            jobs = [process for process in processes if _SCRIPTS in " ".join(process.cmdline())]
+            parts = [_part(each) for each in processes]
         except psutil.NoSuchProcess:
-            jobs = processes = []
-        if jobs or victim != "job" or main.status() == psutil.STATUS_ZOMBIE:
+            processes = parts = []
+        found = {
+            part: [each for each, its in zip(processes, parts, strict=True) if its == part]
+            for part in _NAMES
+        }
+        chosen = {"Snakemake": [main], "both": [main, *processes]}.get(victim, found.get(victim))
+        if chosen or main.status() == psutil.STATUS_ZOMBIE:
             break
         time.sleep(_LOOK_EVERY)
-    chosen = {"job": jobs[-1:], "Snakemake": [main], "both": [main, *processes]}[victim]
+    if victim in found:
+        chosen = chosen[-1:]
     for process in chosen:
         try:
             process.kill()
         except psutil.NoSuchProcess:
             continue
-    return f"{victim}, {len(jobs)} jobs at work" if chosen else "nothing: it had ended"
+    return f"{victim}, {len(found['job'])} jobs at work" if chosen else "nothing: it had ended"
+
+
+def _part(process):
+    """Part that a process takes in running a job; forks of the server are jobs."""
+    if _NAMES["server"] in " ".join(process.parent().cmdline()):
+        return "job"
+    line = " ".join(process.cmdline())
+    return next((part for part, name in _NAMES.items() if name in line), None)
 
 
 def main():

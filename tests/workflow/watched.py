@@ -12,10 +12,11 @@ from pathlib import Path
 
 CHECKOUT = Path(__file__).parent
 OPENED = "opened"
+SCRIPTS = "/.snakemake/scripts/"
 EVENTS = ("open", "os.listdir", "os.scandir")
 
 
-def watch(script):
+def watch():
     read = set()
 
     def note(event, arguments):
@@ -26,13 +27,15 @@ def watch(script):
                 read.add(path.relative_to(CHECKOUT).as_posix())
 
     def write():
-        text = "\n".join([script, *sorted(read)])
-        (CHECKOUT / OPENED / f"{os.getpid()}").write_text(text, encoding="utf-8")
+        # Scripts of jobs are called tmp<letters>.<name>.py there.
+        if SCRIPTS in sys.orig_argv[-1]:
+            text = "\n".join([sys.orig_argv[-1].split(".")[-2], *sorted(read)])
+            (CHECKOUT / OPENED / f"{os.getpid()}").write_text(text, encoding="utf-8")
 
     atexit.register(write)
+    # What the process read of which a job is a fork is not read by the job.
+    os.register_at_fork(after_in_child=read.clear)
     sys.addaudithook(note)
 
 
-# Scripts of jobs are called tmp<letters>.<name>.py there.
-if "/.snakemake/scripts/" in sys.orig_argv[-1]:
-    watch(sys.orig_argv[-1].split(".")[-2])
+watch()
