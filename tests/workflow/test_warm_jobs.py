@@ -1,6 +1,8 @@
 """A job that starts warm is what ``python script`` would be, however it or those around it end."""
 
+import ast
 import re
+import shutil
 import signal
 import subprocess
 import sys
@@ -10,7 +12,7 @@ from pathlib import Path
 import psutil
 import pytest
 
-from tests.workflow.scratch import CHECKOUT
+from tests.workflow.scratch import CHECKOUT, digests
 from workflow import warm_jobs
 from workflow.warm_jobs import Warm
 
@@ -144,6 +146,14 @@ def job(tmp_path, name):
     return psutil.Process(int((tmp_path / name).read_text()))
 
 
+def gone(process):
+    """Whether a process has ended, be it that nobody has asked for its end."""
+    try:
+        return process.status() == psutil.STATUS_ZOMBIE
+    except psutil.NoSuchProcess:
+        return True
+
+
 def test_job__has_the_name_of_its_rule_and_the_server_as_parent(warm, tmp_path):
     client = start(tmp_path, "simulate")
     found = job(tmp_path, "simulate")
@@ -165,7 +175,7 @@ def test_kill__of_the_client_ends_its_job_and_no_other(warm, tmp_path, number):
     found = job(tmp_path, "victim")
     client.send_signal(number)
     client.wait(PATIENCE)
-    until(lambda: not found.is_running())
+    until(lambda: gone(found))
     assert job(tmp_path, "other").is_running()
     job(tmp_path, "other").kill()
     assert other.wait(PATIENCE) == -signal.SIGKILL
@@ -175,10 +185,9 @@ def test_kill__of_the_server_ends_jobs_and_clients_and_the_next_job_starts_plain
     clients = [start(tmp_path, name) for name in ("one", "two")]
     jobs = [job(tmp_path, name) for name in ("one", "two")]
     server_of(warm).kill()
-    # The client ends after the job: whoever waits for it may write where the job wrote.
     for client, found in zip(clients, jobs, strict=True):
         assert client.wait(PATIENCE) == -signal.SIGKILL
-        assert not found.is_running() or found.status() == psutil.STATUS_ZOMBIE
+        until(lambda found=found: gone(found))
     script = tmp_path / "next.py"
     script.write_text("import sys; print(sys.orig_argv)")
     assert ended(warmly(script)) == ended(plainly(script))
@@ -203,9 +212,9 @@ def test_kill__of_the_run_ends_the_server_and_its_jobs(tmp_path, monkeypatch):
     found = job(tmp_path, "orphan")
     started.kill()
     started.communicate()
-    until(lambda: not server.is_running() or server.status() == psutil.STATUS_ZOMBIE)
+    until(lambda: gone(server))
     assert client.wait(PATIENCE) == -signal.SIGKILL
-    assert not found.is_running() or found.status() == psutil.STATUS_ZOMBIE
+    until(lambda: gone(found))
 
 
 def ignores_interrupts(process):
@@ -278,6 +287,26 @@ def test_address__is_private_and_gone_at_the_end(warm):
     assert not path.exists()
 
 
+def foreign(path):
+    """Packages that a source file imports and that are neither Python's nor ours."""
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        names = [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
+        names += [node.module] if isinstance(node, ast.ImportFrom) else []
+        yield from {name.partition(".")[0] for name in names} - sys.stdlib_module_names
+
+
+def test_libraries__are_those_that_jobs_import():
+    folders = (CHECKOUT / "pipeline", CHECKOUT / "workflow/scripts")
+    used = {name for folder in folders for path in folder.rglob("*.py") for name in foreign(path)}
+    warm = {name.partition(".")[0] for name in warm_jobs.LIBRARIES}
+    # Parts of others, and fonts, which are no code.
+    only_in_sweeps = {"distributed"}
+    by_pandas = {"tabulate"}
+    parts = {"markupsafe", "numpy", "pydantic_core", "pylopdf_fonts_zh_cn"}
+    expected = (used | by_pandas) - {"pipeline"} - parts - only_in_sweeps
+    assert warm - {"snakemake"} == expected
+
+
 @pytest.mark.parametrize("ahead", range(warm_jobs.FEWEST))
 def test_address__none_where_there_is_little_to_do(tmp_path, monkeypatch, ahead):
     monkeypatch.chdir(tmp_path)
@@ -288,3 +317,51 @@ def test_address__none_where_there_is_little_to_do(tmp_path, monkeypatch, ahead)
 def test_address__none_where_there_can_be_no_socket(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     assert Warm(lambda: warm_jobs.FEWEST).address() is None
+
+
+BEGUN = "runlog.start(snakemake.log[0])\n"
+TELL = f"""{BEGUN}
+import os
+parent = open(f"/proc/{{os.getppid()}}/cmdline").read().split("\\0")
+print((os.getppid(), parent, dict(os.environ)), flush=True)
+"""
+PARTS = ("gpus", "gpu_limits", "measured")
+
+
+def told(scratch):
+    """Those who started the jobs, their command lines, and the environments of the jobs."""
+    lines = [scratch.text(f"logs/{name}.log").splitlines()[-1] for name in PARTS]
+    return zip(*map(ast.literal_eval, lines), strict=True)
+
+
+@pytest.fixture
+def telling(fresh):
+    """A copy whose jobs say who started them, and in which environment."""
+    for name in PARTS:
+        path = fresh.folder / f"workflow/scripts/{name}.py"
+        path.write_text(path.read_text().replace(BEGUN, TELL))
+    return fresh
+
+
+@pytest.mark.workflow
+def test_run__starts_jobs_in_one_server_as_they_would_be_and_leaves_nothing(telling, monkeypatch):
+    targets = [f"results/{name}.zarr" for name in PARTS]
+    assert telling.process("snakemake", *targets)[0] == 0
+    servers, lines, warm = told(telling)
+    assert len(set(servers)) == 1
+    assert [Path(line[1]).name for line in lines] == ["warm_server.py"] * len(PARTS)
+    assert not psutil.pid_exists(servers[0])
+    assert sorted(path.name for path in (telling.folder / ".run").iterdir()) == ["jobs", "lock"]
+    made = digests(telling.folder / "results")
+    for folder in ("results", ".snakemake"):
+        shutil.rmtree(telling.folder / folder)
+    monkeypatch.setenv(warm_jobs.SWITCH, "off")
+    assert telling.process("snakemake", *targets)[0] == 0
+    _, lines, plain = told(telling)
+    assert "warm_server.py" not in str(lines)
+    # The switch, and the name of the run.
+    for environment in (*warm, *plain):
+        environment.pop(warm_jobs.SWITCH, None)
+        del environment["PAPER_GPU_RUN"]
+    assert warm == plain
+    assert digests(telling.folder / "results") == made
