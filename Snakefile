@@ -186,7 +186,7 @@ rule all:
         rules.compiled_counts.output,
         rules.compiled_predictions.output,
         rules.sm_gpus.output,
-        expand(rules.sm_kernel.output, kernel=SETTINGS.kernels),
+        expand(rules.sm_ladder_shown.output, arch=SETTINGS.compiled.architectures),
         rules.sm_predictions.output,
         rules.sm_spans.output,
         rules.sm_measured.output,

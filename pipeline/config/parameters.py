@@ -5,7 +5,7 @@ what one rule reads, and nothing that a job could do without.
 """
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
@@ -79,18 +79,34 @@ def able(sheets: Mapping[str, Sheet]) -> dict[str, Sheet]:
     return {name: sheet for name, sheet in sheets.items() if sheet.replay}
 
 
+def only(gpu: str, sheets: Mapping[str, Sheet]) -> dict[str, Sheet]:
+    """Pick the sheet of one GPU; nothing if none is named."""
+    return {name: sheet for name, sheet in sheets.items() if name == gpu}
+
+
 def architectures(sheets: Mapping[str, Sheet]) -> list[str]:
     """List the architectures of the GPUs that can be replayed, each once."""
     found = (architecture(sheet.compute_capability) for sheet in able(sheets).values())
     return list(dict.fromkeys(found))
 
 
+def of_architectures(wanted: Collection[str], sheets: Mapping[str, Sheet]) -> dict[str, Sheet]:
+    """Pick the sheets of some architectures that hold what a replay needs."""
+    return {
+        name: sheet
+        for name, sheet in able(sheets).items()
+        if architecture(sheet.compute_capability) in wanted
+    }
+
+
 def gpu_with(arch: str, sheets: Mapping[str, Sheet]) -> str:
     """Return the first GPU of an architecture; nothing if there is none."""
-    named = (
-        name for name, one in able(sheets).items() if architecture(one.compute_capability) == arch
-    )
-    return next(named, "")
+    return next(iter(of_architectures([arch], sheets)), "")
+
+
+def with_code(arch: str, kernels: Iterable[str]) -> list[str]:
+    """List the kernels of which there is machine code for an architecture."""
+    return [kernel for kernel in kernels if arch in architectures_of(kernel)]
 
 
 def replayed_architectures(

@@ -5,7 +5,6 @@ from collections.abc import Mapping
 import numpy as np
 import xarray as xr
 
-from pipeline.errors import DataError
 from pipeline.hardware.sheet import Sheet
 from pipeline.vocab.gpus import FIGURES, GPUS, LAUNCH_FIGURES
 from pipeline.vocab.variable import annotate
@@ -25,20 +24,16 @@ def gpus(sheets: Mapping[str, Sheet]) -> xr.Dataset:
         (gpu): every figure in SI units, NaN where a sheet may leave it out and does, with the
         source of each GPU's value as the attribute ``source_<id>``, and ``peak_fp32_flops`` derived
         from three of them. Coordinates ``gpu``, ``gpu_name`` and ``compute_capability``.
-
-    Raises
-    ------
-    DataError
-        If there is no sheet.
     """
-    if not sheets:
-        raise DataError("no GPU sheet was given; name at least one GPU id")
     dataset = xr.Dataset(
         {name: _variable(name, sheets) for name in (*FIGURES, *LAUNCH_FIGURES)},
         coords={
-            "gpu": list(sheets),
-            "gpu_name": ("gpu", [sheet.name for sheet in sheets.values()]),
-            "compute_capability": ("gpu", [s.compute_capability for s in sheets.values()]),
+            "gpu": np.array(list(sheets), str),
+            "gpu_name": ("gpu", np.array([one.name for one in sheets.values()], str)),
+            "compute_capability": (
+                "gpu",
+                np.array([one.compute_capability for one in sheets.values()], str),
+            ),
         },
     )
     # A multiply-add is two operations.

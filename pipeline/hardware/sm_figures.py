@@ -1,9 +1,11 @@
 """What the replay of an SM reads of the GPU sheets, as one dataset."""
 
 from collections.abc import Mapping
+from typing import Any
 
 import numpy as np
 import xarray as xr
+from pydantic import TypeAdapter
 
 from pipeline.hardware.gpus import gpus
 from pipeline.hardware.sheet import Sheet
@@ -38,6 +40,11 @@ def sm_gpus(sheets: Mapping[str, Sheet]) -> xr.Dataset:
         arch=("gpu", np.array(names, str)), configuration=np.arange(dataset.sizes["configuration"])
     )
     return annotate(dataset, SM_GPUS)
+
+
+def sm_gpus_of(values: Mapping[str, Any]) -> xr.Dataset:
+    """Do the same with GPU sheets as rules hand them to jobs, as plain values."""
+    return sm_gpus(TypeAdapter(dict[str, Sheet]).validate_python(values))
 
 
 def _figure(name: str, sheets: Mapping[str, Sheet]) -> xr.Variable:

@@ -35,72 +35,67 @@ REASONS: dict[str, Any] = {
 
 @dataclass(frozen=True)
 class Replays:
-    """Replays of one kernel of the ladder.
+    """Replays of kernels of the ladder.
 
     Attributes
     ----------
     programs
-        The kernel, for each architecture that has it.
+        Their code.
     launched
-        How it is launched.
+        How they are launched.
     gpus : (gpu,)
         Figures of the GPUs.
     sizes
         Values of n.
     shown_n
-        Size at which single instructions and cycles are shown, and that the kernel takes.
+        Size at which single instructions and cycles are shown; or the next one that a kernel takes.
     every
-        Prediction by GPU and size; what does not run, or does not take the size, is not there.
+        Prediction by kernel, GPU and size; what does not run, or does not take the size, is not
+        there.
     """
 
-    programs: Mapping[str, Program]
-    launched: Twin
+    programs: tuple[Program, ...]
+    launched: tuple[Twin, ...]
     gpus: xr.Dataset
     sizes: tuple[int, ...]
     shown_n: int
-    every: Mapping[tuple[str, int], Prediction]
+    every: Mapping[tuple[str, str, int], Prediction]
 
 
 def replay(
     programs: Sequence[Program],
-    launched: Twin,
+    launched: Sequence[Twin],
     gpus: xr.Dataset,
     sizes: Sequence[int],
     shown_n: int,
 ) -> Replays:
-    """Replay a kernel of the ladder on n by n matrices.
+    """Replay kernels of the ladder on n by n matrices.
 
     Parameters
     ----------
     programs
-        The kernel, for each architecture that has it.
+        Kernels, each for any architectures.
     launched
-        How it is launched.
+        How these and others are launched.
     gpus : (gpu,)
         As :func:`pipeline.hardware.sm_figures.sm_gpus` gives them. One for whose architecture there
         is no code has no times.
     sizes
-        Values of n; one that the kernel does not take has no times.
+        Values of n; one that a kernel does not take has no times.
     shown_n
-        Size at which single instructions and cycles are shown; or the next one that it takes.
+        Size at which single instructions and cycles are shown; or the next one that a kernel takes.
     """
-    known = {program.architecture: program for program in programs}
-    archs = dict(zip(*(gpus[name].to_numpy().tolist() for name in ("gpu", "arch")), strict=True))
-    shown = launched.next_size(shown_n)
-    # GPUs of one architecture share what they can.
-    traced = {
-        (arch, n): Traced(square_product(program, launched, n))
-        for arch, program in known.items()
-        for n in dict.fromkeys((*sizes, shown))
-        if launched.takes(n)
-    }
-    every = {
-        (gpu, n): predict(one, gpus.sel(gpu=gpu))
-        for gpu, here in archs.items()
-        for (arch, n), one in traced.items()
-        if arch == here
-    }
-    return Replays(known, launched, gpus, tuple(sizes), shown, every)
+    twins = {one.kernel: one for one in launched}
+    every: dict[tuple[str, str, int], Prediction] = {}
+    for program in programs:
+        one = twins[program.kernel]
+        here = gpus["gpu"].to_numpy()[gpus["arch"].to_numpy() == program.architecture].tolist()
+        for n in dict.fromkeys((*sizes, one.next_size(shown_n))):
+            if here and one.takes(n):
+                # GPUs of one architecture share what they can.
+                traced = Traced(square_product(program, one, n))
+                every |= {(one.kernel, gpu, n): predict(traced, gpus.sel(gpu=gpu)) for gpu in here}
+    return Replays(tuple(programs), tuple(launched), gpus, tuple(sizes), shown_n, every)
 
 
 def sm_predictions(replays: Replays) -> xr.Dataset:
@@ -109,24 +104,26 @@ def sm_predictions(replays: Replays) -> xr.Dataset:
     Parameters
     ----------
     replays
-        Of one kernel.
+        Of any kernels and GPUs.
 
     Returns
     -------
     (kernel, gpu, n)
-        One kernel. ``t`` (s), ``cycles``, ``clock_hz`` (Hz), ``gflops`` (GFLOP/s), ``ipc`` and
-        traffic (B); ``utilisation`` over ``pipe``, ``stall_cycles`` over ``stall_reason``; NaN
-        where the kernel does not run.
+        ``t`` (s), ``cycles``, ``clock_hz`` (Hz), ``gflops`` (GFLOP/s), ``ipc`` and traffic (B);
+        ``utilisation`` over ``pipe``, ``stall_cycles`` over ``stall_reason``; NaN where a kernel
+        does not run.
     """
-    launched, gpus, sizes = replays.launched, replays.gpus, replays.sizes
+    kernels = [one.kernel for one in replays.launched]
+    names, sizes = replays.gpus["gpu"].to_numpy().tolist(), replays.sizes
     places = [
-        ((0, row, column), replays.every[gpu, n])
-        for row, gpu in enumerate(gpus["gpu"].to_numpy().tolist())
-        for column, n in enumerate(sizes)
-        if (gpu, n) in replays.every
+        ((kernels.index(kernel), names.index(gpu), sizes.index(n)), one)
+        for (kernel, gpu, n), one in replays.every.items()
+        if n in sizes
     ]
-    dataset = arranged(places, dict(zip(_OVER, (1, gpus.sizes["gpu"], len(sizes)), strict=True)))
-    dataset = dataset.assign_coords(_labels(launched, gpus) | {"n": np.array(sizes, np.int64)})
+    lengths = (len(kernels), len(names), len(sizes))
+    dataset = arranged(places, dict(zip(_OVER, lengths, strict=True)))
+    labels = _labels(replays.launched, replays.gpus) | {"n": np.array(sizes, np.int64)}
+    dataset = dataset.assign_coords(labels)
     dataset["gflops"] = units.to_giga(FLOP_PER_FMA * dataset["n"] ** 3 / dataset["t"])
     return annotate(dataset, SM_PREDICTIONS)
 
@@ -165,39 +162,39 @@ def arranged(
     return xr.Dataset(variables, pipes | REASONS)
 
 
-def _labels(launched: Twin, gpus: xr.Dataset) -> dict[str, Any]:
+def _labels(launched: Sequence[Twin], gpus: xr.Dataset) -> dict[str, Any]:
     return {
-        "kernel": [launched.kernel],
-        "kernel_number": ("kernel", [launched.number]),
-        "kernel_label": ("kernel", [launched.label]),
+        "kernel": np.array([one.kernel for one in launched], str),
+        "kernel_number": ("kernel", np.array([one.number for one in launched], np.int64)),
+        "kernel_label": ("kernel", np.array([one.label for one in launched], str)),
         **{name: ("gpu", gpus[name].to_numpy()) for name in ("gpu", "gpu_name", "arch")},
     }
 
 
-def instruction_stalls(replays: Replays, programs: Sequence[Program]) -> list[xr.Dataset]:
+def instruction_stalls(replays: Replays) -> list[xr.Dataset]:
     """Arrange what warps waited for before every instruction.
 
     Parameters
     ----------
     replays
-        Of one kernel.
-    programs
-        Its code for architectures to show.
+        Of any kernels and GPUs.
 
     Returns
     -------
-    For each of them (gpu, instruction, stall_reason): ``stall_cycles``, and ``executed`` over (gpu,
+    For each program (gpu, instruction, stall_reason): ``stall_cycles``, and ``executed`` over (gpu,
     instruction), of the GPUs that are replayed with it; address, text and source line of every
     instruction.
     """
-    return [_instruction_stalls(replays, program) for program in programs]
+    return [_instruction_stalls(replays, program) for program in replays.programs]
 
 
 def _instruction_stalls(replays: Replays, program: Program) -> xr.Dataset:
     archs = replays.gpus["arch"].to_series()
     named = archs.index[archs == program.architecture]
-    found = {str(gpu): replays.every[str(gpu), replays.shown_n] for gpu in named}
-    dataset = by_instruction(program, found).assign_coords(n=replays.shown_n)
+    launched = next(one for one in replays.launched if one.kernel == program.kernel)
+    n = launched.next_size(replays.shown_n)
+    found = {str(gpu): replays.every[program.kernel, str(gpu), n] for gpu in named}
+    dataset = by_instruction(program, found).assign_coords(n=n)
     return annotate(dataset, SM_INSTRUCTIONS)
 
 

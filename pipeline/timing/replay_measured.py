@@ -29,15 +29,15 @@ ProgramFinder = Callable[[str, str, Mapping[str, Any]], Program | None]
 def replay_measured(
     measured: xr.Dataset, gpus: xr.Dataset, find: ProgramFinder, published: ProgramFinder
 ) -> xr.Dataset:
-    """Replay every published rate with its own tiles.
+    """Replay published rates, each with its own tiles.
 
     Parameters
     ----------
     measured : (measurement,)
         As :func:`pipeline.measured.sgemm_rates` reads it.
     gpus : (gpu,)
-        As :func:`pipeline.hardware.sm_figures.sm_gpus` gives them; measurements on others have no
-        prediction.
+        As :func:`pipeline.hardware.sm_figures.sm_gpus` gives them; measurements on others are left
+        out.
     find
         Gives the code of a kernel of the ladder.
     published
@@ -46,24 +46,47 @@ def replay_measured(
     Returns
     -------
     (measurement,)
-        ``predicted_gflops`` (GFLOP/s; NaN without a prediction), and as ``bound`` the busiest pipe.
+        ``predicted_gflops`` (GFLOP/s), and as ``bound`` the busiest pipe, of what is replayed.
     """
     found = _launches(measured, gpus, find, published)
-    rates = np.full(measured.sizes["measurement"], np.nan)
-    bound = np.full(len(rates), NO_BOUND, object)
-    for place, launch in found.items():
-        row = measured.isel(measurement=place)
-        prediction = predict(launch, gpus.sel(gpu=row["gpu"].item()))
-        rates[place] = _gflops(int(row["n"]), prediction.seconds)
-        bound[place] = busiest_pipe(prediction)
+    rows = measured.isel(measurement=list(found))
+    cards = [gpus.sel(gpu=gpu) for gpu in rows["gpu"].to_numpy()]
+    predictions = list(map(predict, found.values(), cards))
+    sizes = rows["n"].to_numpy().tolist()
     dataset = xr.Dataset(
         {
-            "predicted_gflops": ("measurement", rates),
-            "bound": ("measurement", bound.astype(str)),
+            "predicted_gflops": (
+                "measurement",
+                np.array(
+                    [_gflops(n, one.seconds) for n, one in zip(sizes, predictions, strict=True)]
+                ),
+            ),
+            "bound": ("measurement", np.array([busiest_pipe(one) for one in predictions], str)),
         },
-        {"measurement": measured["measurement"].to_numpy()},
+        {"measurement": rows["measurement"].to_numpy()},
     )
     return annotate(dataset, SM_MEASURED)
+
+
+def gather_measured(replays: Sequence[xr.Dataset], measured: xr.Dataset) -> xr.Dataset:
+    """Put replays of published rates into one dataset.
+
+    Parameters
+    ----------
+    replays : (measurement,)
+        As :func:`replay_measured` gives them, each for other GPUs.
+    measured : (measurement,)
+        All published rates.
+
+    Returns
+    -------
+    (measurement,)
+        The same of all rates: NaN, and nothing that is busy, where there is no replay.
+    """
+    together = xr.concat(replays, "measurement")
+    fill = {"predicted_gflops": np.nan, "bound": NO_BOUND}
+    found = together.reindex(measurement=measured["measurement"].to_numpy(), fill_value=fill)
+    return annotate(found, SM_MEASURED)
 
 
 def ablate(
@@ -71,7 +94,6 @@ def ablate(
     gpus: xr.Dataset,
     find: ProgramFinder,
     published: ProgramFinder,
-    study: xr.Dataset,
     left_out: Sequence[str] = NAMES,
 ) -> xr.Dataset:
     """Replay published rates with each mechanism left out in turn.
@@ -80,29 +102,55 @@ def ablate(
     ----------
     measured, gpus, find, published
         As for :func:`replay_measured`.
-    study : (mechanism,)
-        What was found elsewhere: ``mean_error``.
     left_out
         Mechanisms.
 
     Returns
     -------
     (mechanism, measurement)
-        ``predicted_gflops`` of the rates that are replayed, with nothing left out (``none``)
-        first; beside them what was measured, and over (mechanism) ``study_error``.
+        ``predicted_gflops`` of the rates that are replayed, with nothing left out (``none``) first.
     """
     launches = measured_launches(measured, gpus, find, published)
     rows = measured.isel(measurement=list(launches)).drop_attrs()
     errors = ablation(list(launches.values()), gpus, left_out)
     rates = rows["measured_gflops"] * (1 + errors["error"].rename(launch="measurement"))
-    error = study["mean_error"].reindex(mechanism=errors["mechanism"].to_numpy())
     dataset = xr.Dataset(
+        {"predicted_gflops": rates.transpose("mechanism", "measurement").reset_coords(drop=True)},
+        {"mechanism": errors["mechanism"].to_numpy()},
+    )
+    return annotate(dataset, SM_ABLATION)
+
+
+def gather_ablation(
+    replays: Sequence[xr.Dataset], measured: xr.Dataset, study: xr.Dataset
+) -> xr.Dataset:
+    """Put replays of published rates with mechanisms left out into one dataset.
+
+    Parameters
+    ----------
+    replays : (mechanism, measurement)
+        As :func:`ablate` gives them, each for other GPUs.
+    measured : (measurement,)
+        All published rates.
+    study : (mechanism,)
+        What was found elsewhere: ``mean_error``.
+
+    Returns
+    -------
+    (mechanism, measurement)
+        The same of all rates that are replayed; beside them what was measured, and over (mechanism)
+        ``study_error``.
+    """
+    together = xr.concat(replays, "measurement")
+    replayed = measured["measurement"].isin(together["measurement"]).to_numpy()
+    rows = measured.isel(measurement=replayed).drop_attrs()
+    dataset = together.sel(measurement=rows["measurement"].to_numpy())
+    error = study["mean_error"].reindex(mechanism=dataset["mechanism"].to_numpy())
+    dataset = dataset.assign(
         {
-            "predicted_gflops": rates.transpose("mechanism", "measurement").reset_coords(drop=True),
             "study_error": ("mechanism", error.to_numpy()),
             **{name: rows[name] for name in ("measured_gflops", "kernel", "gpu", "n")},
-        },
-        {"mechanism": errors["mechanism"].to_numpy()},
+        }
     )
     return annotate(dataset, SM_ABLATION)
 

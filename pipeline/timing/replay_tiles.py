@@ -39,7 +39,6 @@ Count = Callable[[Kernel, Any, Sequence[int]], NDArray[np.int64]]
 def replay_tiles(
     tilings: Sequence[tuple[Mapping[str, int], Program]],
     gpus: xr.Dataset,
-    sm_gpus: xr.Dataset,
     measured: xr.Dataset,
     gpu: str,
     n: int,
@@ -52,8 +51,6 @@ def replay_tiles(
     tilings
         Options that differ from the kernel's own, and what the compiler made of it with them.
     gpus : (gpu,)
-        The store of that name.
-    sm_gpus : (gpu,)
         As :func:`pipeline.hardware.sm_figures.sm_gpus` gives them.
     measured : (measurement,)
         Published rates, to mark the tiling that was published for the GPU.
@@ -81,9 +78,10 @@ def replay_tiles(
             key: dict(zip(COUNTERS, count(case.kernel, case.options, [n])[0].tolist(), strict=True))
             for key, case in launched.items()
         }
-        rates = predict_cases(launched, counted, gpus.sel(gpu=[gpu])).sel(gpu=gpu, n=n)
+        figures = gpus.sel(gpu=[gpu]).drop_vars("arch")
+        rates = predict_cases(launched, counted, figures).sel(gpu=gpu, n=n)
         rows = [
-            _row(case, program, sm_gpus.sel(gpu=gpu), n)
+            _row(case, program, gpus.sel(gpu=gpu), n)
             | {
                 "roofline_gflops": float(rates["gflops"].sel(kernel=case.key)),
                 "roofline_bound": str(rates["bound"].sel(kernel=case.key).item()),
@@ -95,7 +93,7 @@ def replay_tiles(
     labels = {
         "kernel": taken[0][0].kernel.id if taken else "",
         "gpu": gpu,
-        "gpu_name": str(sm_gpus["gpu_name"].sel(gpu=gpu).item()) if gpu else "",
+        "gpu_name": str(gpus["gpu_name"].sel(gpu=gpu).item()) if gpu else "",
         "n": n,
     }
     dataset = xr.Dataset(

@@ -13,6 +13,7 @@ from pipeline.counting.whole_tiles import WholeTiles
 from pipeline.decode.gemv_check import gemvs
 from pipeline.hardware.gpus import gpus as sheet_figures
 from pipeline.hardware.sheet import load_sheets
+from pipeline.hardware.sm_figures import sm_gpus
 from pipeline.kernels.launches import twin_values
 from pipeline.kernels.registry import KERNELS
 from pipeline.listing_files import (
@@ -100,12 +101,13 @@ def twin(kernel, **options):
 
 def replays(kernel, cards, archs=("sm_86", "sm_80", "sm_90"), shown=1000):
     programs = [read_twin(kernel, arch) for arch in archs]
-    return replay.replay(programs, twin(kernel), cards, SIZES, shown)
+    return replay.replay(programs, [twin(kernel), twin("k02_coalesced")], cards, SIZES, shown)
 
 
 def test_predictions__what_does_not_run_has_no_numbers(stand, cards):
     found = replay.sm_predictions(replays("k05_blocktile_2d", cards))
     assert found["t"].dims == ("kernel", "gpu", "n")
+    assert not found["t"].sel(kernel="k02_coalesced").notnull().any()
     ran = found["t"].notnull().sel(kernel="k05_blocktile_2d")
     assert not ran.sel(n=1000).any()
     assert ran.sel(n=1024).to_series().to_dict() == {gpu: gpu != "t4" for gpu in NAMED}
@@ -115,33 +117,32 @@ def test_predictions__what_does_not_run_has_no_numbers(stand, cards):
 
 
 def test_predictions__rate_is_that_of_the_time(stand, cards):
-    found = replay.sm_predictions(replays("k01_naive", cards)).sel(gpu="h100_sxm", n=1024)
+    found = replay.sm_predictions(replays("k01_naive", cards))
+    found = found.sel(kernel="k01_naive", gpu="h100_sxm", n=1024)
     assert float(found["t"].item()) == 32 * 32
     assert float(found["gflops"].item()) == pytest.approx(2 * 1024**3 / (32 * 32) / 1e9)
 
 
 def test_instructions__stalls_are_those_of_the_size_that_the_kernel_takes(stand, cards):
-    every = replays("k05_blocktile_2d", cards)
-    ampere, hopper = replay.instruction_stalls(
-        every, [read_twin("k05_blocktile_2d", arch) for arch in ("sm_86", "sm_90")]
-    )
+    every = replays("k05_blocktile_2d", cards, archs=("sm_86", "sm_90"))
+    ampere, hopper = replay.instruction_stalls(every)
     assert ampere["gpu"].to_numpy().tolist() == ["rtx_a6000"]
     assert int(ampere["n"]) == 1024
-    expected = every.every["rtx_a6000", 1024].stalls
+    expected = every.every["k05_blocktile_2d", "rtx_a6000", 1024].stalls
     np.testing.assert_array_equal(ampere["stall_cycles"].sel(gpu="rtx_a6000"), expected)
     assert (ampere["source_line"] > 0).any()
     assert hopper.sizes["instruction"] != ampere.sizes["instruction"]
 
 
 def test_instructions__of_an_architecture_without_gpu_are_listed(stand, cards):
-    every = replays("k01_naive", cards.sel(gpu=["h100_sxm"]))
-    (shown,) = replay.instruction_stalls(every, [read_twin("k01_naive", "sm_80")])
+    every = replays("k01_naive", cards.sel(gpu=["h100_sxm"]), archs=["sm_80"])
+    (shown,) = replay.instruction_stalls(every)
     assert shown.sizes["gpu"] == 0
     assert shown.sizes["instruction"] > 100
 
 
 def test_pipes_and_stalls__the_largest_is_named(stand, cards):
-    one = replays("k01_naive", cards).every["h100_sxm", 1000]
+    one = replays("k01_naive", cards).every["k01_naive", "h100_sxm", 1000]
     assert replay.busiest_pipe(one) == "lsu"
     assert replay.main_stall(one) == list(STALLS)[-1]
 
@@ -214,16 +215,28 @@ def published():
 
 
 def test_measured__each_with_its_own_tiles(stand, cards, measured, find, published):
-    found = replay_measured.replay_measured(measured, cards, find, published)
+    on = [cards.sel(gpu=[gpu]) for gpu in ("rtx_a6000", "h100_sxm", "a100_sxm_40gb")]
+    parts = [replay_measured.replay_measured(measured, one, find, published) for one in on]
+    found = replay_measured.gather_measured(parts, measured)
     rates = found["predicted_gflops"].to_series()
     known = measured["gpu"].isin(["rtx_a6000", "a100_sxm_40gb"]) & (measured["kernel"] != "cublas")
     assert rates.notna().tolist() == known.to_numpy().tolist()
+    assert [one.sizes["measurement"] for one in parts] == [11, 0, 10]
     # 64 x 128 elements of C per block, where the ladder's k10 has 128 x 128.
     assert rates["a100_sxm_40gb k10_warptiled 4096"] == 2 * 4096**3 / (64 * 32) / 1e9
     assert rates["rtx_a6000 k10_warptiled 4096"] == 2 * 4096**3 / (32 * 32) / 1e9
     bound = found["bound"].to_series()
     assert set(bound[rates.notna()]) == {"lsu"}
     assert set(bound[rates.isna()]) == {"none"}
+
+
+def test_measured__on_no_gpu_that_is_replayed(stand, cards, measured, find, published):
+    study = replay_study(ROOT / "data/measured/sm_ablation.csv")
+    nothing = measured, cards.isel(gpu=[]), find, published
+    rates = replay_measured.gather_measured([replay_measured.replay_measured(*nothing)], measured)
+    assert not rates["predicted_gflops"].notnull().any()
+    ablation = replay_measured.gather_ablation([replay_measured.ablate(*nothing)], measured, study)
+    assert ablation["predicted_gflops"].shape == (1 + len(NAMES), 0)
 
 
 def test_measured__code_is_that_of_the_rate_where_there_is_some(cards, measured, find, published):
@@ -242,7 +255,9 @@ def test_measured__code_is_that_of_the_rate_where_there_is_some(cards, measured,
 def test_ablation__leaves_out_each_mechanism_once(stand, cards, measured, find, published):
     few = measured.isel(measurement=(measured["kernel"] == "k03_smem").to_numpy())
     study = replay_study(ROOT / "data/measured/sm_ablation.csv")
-    found = replay_measured.ablate(few, cards, find, published, study)
+    on = [cards.sel(gpu=[gpu]) for gpu in ("rtx_a6000", "a100_sxm_40gb")]
+    parts = [replay_measured.ablate(few, one, find, published) for one in on]
+    found = replay_measured.gather_ablation(parts, few, study)
     assert found["mechanism"].to_numpy().tolist() == ["none", *NAMES]
     assert found["gpu"].to_numpy().tolist() == ["a100_sxm_40gb", "rtx_a6000"]
     ratio = found["predicted_gflops"] / found["predicted_gflops"].sel(mechanism="none")
@@ -259,14 +274,19 @@ def test_ablation__every_mechanism_of_the_study_is_one_of_ours():
 
 
 @pytest.fixture(scope="module")
+def figures():
+    return sm_gpus(load_sheets(ROOT / "data/gpus"))
+
+
+@pytest.fixture(scope="module")
 def sheets():
     return sheet_figures(load_sheets(ROOT / "data/gpus"))
 
 
-def test_tiles__both_models_time_all_that_take_the_size(stand, cards, measured, sheets):
+def test_tiles__both_models_time_all_that_take_the_size(stand, measured, figures):
     paths = tilings_of("k10_warptiled", "sm_86")[:4]
     found = replay_tiles.replay_tiles(
-        read_tilings(paths), sheets, cards, measured, "rtx_a6000", 1024, WholeTiles().square
+        read_tilings(paths), figures, measured, "rtx_a6000", 1024, WholeTiles().square
     )
     assert found.sizes["tiling"] == 4
     assert found["measured_here"].to_numpy().tolist() == [True, False, False, False]
@@ -275,8 +295,8 @@ def test_tiles__both_models_time_all_that_take_the_size(stand, cards, measured, 
     assert (found["roofline_gflops"] > 1000).all()
 
 
-def test_tiles__without_a_gpu_there_are_none(stand, cards, measured, sheets):
-    found = replay_tiles.replay_tiles([], sheets, cards, measured, "", 1024, WholeTiles().square)
+def test_tiles__without_a_gpu_there_are_none(stand, cards, measured):
+    found = replay_tiles.replay_tiles([], cards, measured, "", 1024, WholeTiles().square)
     assert found.sizes["tiling"] == 0
 
 

@@ -15,6 +15,11 @@ OWN = list(SMALL["own_kernels"])
 RULES_OF_KINDS = {"artifact": ("table", "figure"), "table": ("table",), "figure": ("figure",)}
 # Stages that the site reads besides what artifacts and claims show.
 EXPLORED = {"gpus", "sweeps_tiles", "sweeps_warp_tiles", "sweeps_timeline"}
+# Jobs that replay the ladder, published rates, and these without each mechanism: by architecture.
+LADDERS = {"sm_86": "sm_ladder_shown sm_86", "sm_90": "sm_ladder sm_90"}
+RATES, SWITCHES = (
+    {arch: f"{rule} {arch}" for arch in LADDERS} for rule in ("sm_rates", "sm_switches")
+)
 # Stages that count kernels of the ladder by themselves, as they were measured or with other tiles.
 MODELLED = (
     "counters_measured",
@@ -22,6 +27,8 @@ MODELLED = (
     "sweeps_tiles",
     "sweeps_warp_tiles",
     "bank_patterns",
+    *RATES.values(),
+    *SWITCHES.values(),
     "sm_measured",
     "sm_ablation",
     "sm_tiles",
@@ -42,6 +49,9 @@ FIRST = (
     "gpus",
     "gpu_limits",
     "sm_gpus",
+    *LADDERS.values(),
+    "sm_spans",
+    "sm_gemvs",
     "measured",
     "hazards",
     "counts",
@@ -70,17 +80,10 @@ READ_BY = {
         "megakernel",
         "decode_compared",
         "compiled_predictions",
-        "sm_tiles",
     },
-    "sm_gpus": {
-        *(f"sm_kernel {kernel}" for kernel in KERNELS),
-        "sm_spans",
-        "sm_measured",
-        "sm_ablation",
-        "sm_tiles",
-        "sm_gemvs",
-    },
-    **{f"sm_kernel {kernel}": {"sm_predictions"} for kernel in KERNELS},
+    **{ladder: {"sm_predictions"} for ladder in LADDERS.values()},
+    **{rates: {"sm_measured"} for rates in RATES.values()},
+    **{switches: {"sm_ablation"} for switches in SWITCHES.values()},
     "sm_spans": {"sm_traces"},
     "sm_measured": {"validation"},
     "decode_measured": {"decode_gpu_figures", "decode_compared", "sm_gemvs"},
@@ -102,6 +105,8 @@ READ_BY = {
         "validation",
         "sweeps_best_tiles",
         "sweeps_best_warp_tiles",
+        *RATES.values(),
+        *SWITCHES.values(),
         "sm_measured",
         "sm_ablation",
         "sm_tiles",
@@ -166,9 +171,9 @@ def compiled():
     return {f"compiled_kernel {kernel}" for kernel in KERNELS}
 
 
-def replayed():
-    """What replays whole kernels."""
-    return {f"sm_kernel {kernel}" for kernel in KERNELS}
+def replayed(arch):
+    """What replays launches on the GPUs of one architecture."""
+    return {LADDERS[arch], RATES[arch], SWITCHES[arch]}
 
 
 def of(*shown):

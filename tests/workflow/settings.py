@@ -4,14 +4,15 @@ from tests.workflow.changes import config, new, together
 from tests.workflow.relations import (
     COMPARED,
     KERNELS,
+    LADDERS,
     OF_MODELS,
     OWN,
+    SWITCHES,
     TIMED,
     artifacts,
     behind,
     compiled,
     counted,
-    replayed,
     sharing,
 )
 from tests.workflow.scratch import OWN as OWN_ENTRY
@@ -20,8 +21,11 @@ from tests.workflow.scratch import SMALL
 DECODE, SWEEPS, TILES = SMALL["decode"], SMALL["sweeps"], SMALL["block_programs"]["tiles"]
 K05 = SMALL["kernels"]["k05_blocktile_2d"]
 MINE = new("data/models/mine.yaml", like="data/models/qwen3_0_6b.yaml")
-WITHOUT_K05 = ("counts", "occupancy", "compiled_counts", "sm_predictions", "sm_spans")
-K02 = {f"{rule} k02_coalesced" for rule in ("simulate", "compiled_kernel", "sm_kernel")}
+WITHOUT_K05 = ("counts", "occupancy", "compiled_counts", *LADDERS.values(), "sm_spans")
+K02 = {f"{rule} k02_coalesced" for rule in ("simulate", "compiled_kernel")}
+# What a further architecture makes run.
+SM_80 = {"sm_rates sm_80", "sm_switches sm_80"}
+SM_80 |= behind("sm_predictions", "sm_measured", "sm_ablation")
 
 
 def own(name, **changes):
@@ -34,7 +38,8 @@ SETTINGS = {
     "language": (config(language="en"), {job for job, _ in artifacts()} | {"site"}),
     "gpus: one more": (
         config(gpus=["rtx_a6000", "h100_sxm", "a100_sxm_40gb"]),
-        behind("gpus", "sm_gpus", "gpu_limits", "decode_timeline", "sweeps_timeline"),
+        behind("gpus", "sm_gpus", "sm_gemvs", "gpu_limits", "decode_timeline", "sweeps_timeline")
+        | {"sm_ladder sm_80", *SM_80},
     ),
     "kernels: an option": (
         config(kernels={"k05_blocktile_2d": K05 | {"vec_b": True}}),
@@ -80,11 +85,18 @@ SETTINGS = {
     ),
     "compiled": (
         config(compiled={"n": 2048}),
-        compiled() | behind("compiled_counts", *replayed(), "sm_spans"),
+        compiled() | behind("compiled_counts", *LADDERS.values(), "sm_spans"),
     ),
-    "replay: sizes": (config(replay={"sizes": [4096]}), behind(*replayed())),
+    "compiled: architectures": (
+        config(compiled={"architectures": ["sm_86", "sm_80"]}),
+        compiled() | behind("compiled_counts") | {"sm_ladder_shown sm_80", *SM_80},
+    ),
+    "replay: sizes": (config(replay={"sizes": [4096]}), behind(*LADDERS.values())),
     "replay: cycles": (config(replay={"cycles": 32}), behind("sm_spans")),
-    "replay: left out": (config(replay={"left_out": ["wavefronts"]}), behind("sm_ablation")),
+    "replay: left out": (
+        config(replay={"left_out": ["wavefronts"]}),
+        behind(*SWITCHES.values()),
+    ),
     "tile_order": (config(tile_order={"largest_group": 9}), behind("tile_order")),
     "block_programs: seed": (config(block_programs={"seed": 1}), behind("block_programs")),
     "block_programs: a tile": (

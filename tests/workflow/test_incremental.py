@@ -27,11 +27,14 @@ from tests.workflow.changes import (
 from tests.workflow.relations import (
     COMPARED,
     KERNELS,
+    LADDERS,
     MODELLED,
     OF_MODELS,
     OF_ONE_MODEL,
     ON_DASK,
     OWN,
+    RATES,
+    SWITCHES,
     TIMED,
     behind,
     counted,
@@ -50,8 +53,9 @@ SWEEPS = SMALL["sweeps"]
 LADDER = "data/measured/sgemm_ladder.csv"
 H100, A6000 = "data/gpus/h100_sxm.yaml", "data/gpus/rtx_a6000.yaml"
 LISTED = '    "gpus": "pipeline.artifacts.lecture10.gpus",\n'
-# Stages that read whatever listings there are.
-REPLAYED_ALL = ("sm_measured", "sm_ablation")
+# What runs on GPUs of each kind, of which some stages show one.
+ON_H100 = (*replayed("sm_90"), "sm_gemvs")
+ON_A6000 = (*replayed("sm_86"), "sm_spans", "sm_tiles")
 ARTIFACT = new(
     "pipeline/artifacts/lecture10/mine.py",
     like="pipeline/artifacts/lecture10/gpus.py",
@@ -63,7 +67,9 @@ PREDICTED = (
     "own_predictions",
     "compiled_predictions",
     *COMPARED,
-    *replayed(),
+    *LADDERS.values(),
+    *RATES.values(),
+    *SWITCHES.values(),
     "sm_measured",
     "sm_ablation",
     "sm_tiles",
@@ -120,18 +126,26 @@ SAME = {
     "no kernels of one's own": (config(own_kernels=None), NOTHING),
 }
 DATA = {
-    "a clock": (value(H100, "clock_hz", "1.0e+9"), behind("gpus", "sm_gpus")),
+    "a clock": (value(H100, "clock_hz", "1.0e+9"), behind("gpus", "sm_gpus", *ON_H100)),
+    "a clock of the GPU that is shown": (
+        value(A6000, "clock_hz", "1.0e+9"),
+        behind("gpus", "sm_gpus", *ON_A6000),
+    ),
     "a bandwidth": (
         value(A6000, "dram_bandwidth", "1.0e+12"),
-        behind("gpus", "sm_gpus", "decode_timeline", "sweeps_timeline"),
+        behind("gpus", "sm_gpus", *ON_A6000, "decode_timeline", "sweeps_timeline"),
     ),
     "a figure of the replay": (
         edit(H100, "l2_latency_near:\n    value: 265", "l2_latency_near:\n    value: 270"),
-        behind("sm_gpus"),
+        behind("sm_gpus", *ON_H100),
+    ),
+    "a figure of the replay of the GPU that is shown": (
+        edit(A6000, "clock_light:\n    value: 1.935", "clock_light:\n    value: 1.9"),
+        behind("sm_gpus", *ON_A6000),
     ),
     "a figure of occupancy": (
         capability("9.0", "max_blocks_per_sm", 16),
-        behind("gpus", "gpu_limits", "sm_gpus"),
+        behind("gpus", "gpu_limits", "sm_gpus", *ON_H100),
     ),
     "a measured rate": (edit(LADDER, "1986.5", "1986.6"), behind("measured")),
     "a measured step": (line("data/measured/decode.csv", ""), behind("decode_measured")),
@@ -151,7 +165,7 @@ DATA = {
     "machine code": (
         line("data/sass/k05_blocktile_2d_sm_86.sass", ""),
         {"compiled_kernel k05_blocktile_2d"}
-        | behind("compiled_counts", "sm_kernel k05_blocktile_2d", "sm_spans", *REPLAYED_ALL),
+        | behind("compiled_counts", *replayed("sm_86"), "sm_spans"),
     ),
 }
 CODE = {

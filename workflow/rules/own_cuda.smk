@@ -108,7 +108,6 @@ rule own_cuda_predictions:
 rule own_cuda_replay:
     input:
         lambda wildcards: own_cuda.sources(SETTINGS.own_cuda[wildcards.cuda].file),
-        gpus="results/sm_gpus.zarr",
     output:
         predictions=directory("results/simulated/own/sm/{cuda}_{arch}.zarr"),
         instructions=directory("results/own/sm/{cuda}_{arch}.zarr"),
@@ -117,6 +116,9 @@ rule own_cuda_replay:
     conda:
         "../../environment.yml"
     params:
+        sheets=lambda wildcards: parameters.replay_values(
+            parameters.of_architectures([wildcards.arch], SHEETS)
+        ),
         kernel=lambda wildcards: parameters.own_cuda_launches(SETTINGS.own_cuda)[
             wildcards.cuda
         ],

@@ -12,6 +12,16 @@ TRACED = {
 }
 
 
+# A job replays what runs on the GPUs of one architecture, which share code and traces, and takes the
+# figures of no other GPU.
+REPLAYED = list(
+    dict.fromkeys([*parameters.architectures(SHEETS), *SETTINGS.compiled.architectures])
+)
+
+# The first GPU that runs the tilings for which there is a listing.
+TILED_GPU = parameters.gpu_with("sm_86", SHEETS)
+
+
 # Apart from gpus.zarr: a figure that only the replay reads reaches nothing else.
 rule sm_gpus:
     output:
@@ -28,43 +38,49 @@ rule sm_gpus:
         "../scripts/sm_gpus.py"
 
 
-# One job per kernel, for all GPUs whose code there is.
-rule sm_kernel:
+rule sm_ladder:
     input:
-        gpus="results/sm_gpus.zarr",
-        programs=lambda wildcards: expand(
+        lambda wildcards: expand(
             "data/sass/{kernel}_{arch}.sass",
-            kernel=wildcards.kernel,
-            arch=parameters.replayed_architectures(wildcards.kernel, SHEETS),
-        ),
-        shown=expand(
-            "data/sass/{{kernel}}_{arch}.sass", arch=SETTINGS.compiled.architectures
+            kernel=parameters.with_code(wildcards.arch, SETTINGS.kernels),
+            arch=wildcards.arch,
         ),
     output:
-        predictions=directory("results/simulated/sm/{kernel}.zarr"),
-        instructions=[
-            directory(f"results/sm/{{kernel}}_{arch}.zarr")
-            for arch in SETTINGS.compiled.architectures
-        ],
+        directory("results/simulated/sm_ladder/{arch}.zarr"),
     log:
-        "logs/sm/{kernel}.log",
+        "logs/sm_ladder/{arch}.log",
     conda:
         "../../environment.yml"
     params:
-        twin=lambda wildcards: parameters.twin_values(wildcards.kernel),
+        sheets=lambda wildcards: parameters.replay_values(
+            parameters.of_architectures([wildcards.arch], SHEETS)
+        ),
+        twins=[parameters.twin_values(kernel) for kernel in SETTINGS.kernels],
         settings=dict(
             sizes=SETTINGS.replay.sizes,
             shown_n=SETTINGS.compiled.n,
         ),
-        code=code_digest("workflow/scripts/sm_kernel.py"),
+        code=code_digest("workflow/scripts/sm_ladder.py"),
         versions=library_versions(),
     script:
-        "../scripts/sm_kernel.py"
+        "../scripts/sm_ladder.py"
+
+
+# The same job; of these architectures every instruction is shown as well.
+use rule sm_ladder as sm_ladder_shown with:
+    output:
+        directory("results/simulated/sm_ladder/{arch}.zarr"),
+        directory(expand("results/sm/{kernel}_{{arch}}.zarr", kernel=SETTINGS.kernels)),
+    wildcard_constraints:
+        arch="|".join(SETTINGS.compiled.architectures),
+
+
+ruleorder: sm_ladder_shown > sm_ladder
 
 
 rule sm_predictions:
     input:
-        expand("results/simulated/sm/{kernel}.zarr", kernel=SETTINGS.kernels),
+        expand("results/simulated/sm_ladder/{arch}.zarr", arch=REPLAYED),
     output:
         directory("results/sm_predictions.zarr"),
     log:
@@ -72,6 +88,7 @@ rule sm_predictions:
     conda:
         "../../environment.yml"
     params:
+        settings=dict(gpus=list(parameters.able(SHEETS))),
         code=code_digest("workflow/scripts/sm_predictions.py"),
         versions=library_versions(),
     script:
@@ -80,8 +97,7 @@ rule sm_predictions:
 
 rule sm_spans:
     input:
-        gpus="results/sm_gpus.zarr",
-        programs=[f"data/sass/{kernel}_{arch}.sass" for kernel, arch in TRACED.items()],
+        [f"data/sass/{kernel}_{arch}.sass" for kernel, arch in TRACED.items()],
     output:
         directory("results/sm_spans.zarr"),
     log:
@@ -89,6 +105,7 @@ rule sm_spans:
     conda:
         "../../environment.yml"
     params:
+        sheets=parameters.replay_values(parameters.only(SHOWN_GPU, SHEETS)),
         twins=[parameters.twin_values(kernel) for kernel in SETTINGS.kernels],
         settings=dict(
             gpu=SHOWN_GPU,
@@ -120,14 +137,33 @@ rule sm_traces:
 
 
 # Whatever tiles were measured: the job reads the listings that it needs.
+rule sm_rates:
+    input:
+        measured="results/measured.zarr",
+        tiles="data/sass/tiles.csv",
+        listings=lambda wildcards: listing_files.listings_of([wildcards.arch]),
+        published=lambda wildcards: published_listings([wildcards.arch]),
+        codes="data/sass/published.csv",
+    output:
+        directory("results/simulated/sm_rates/{arch}.zarr"),
+    log:
+        "logs/sm_rates/{arch}.log",
+    conda:
+        "../../environment.yml"
+    params:
+        sheets=lambda wildcards: parameters.replay_values(
+            parameters.of_architectures([wildcards.arch], SHEETS)
+        ),
+        code=code_digest("workflow/scripts/sm_rates.py"),
+        versions=library_versions(),
+    script:
+        "../scripts/sm_rates.py"
+
+
 rule sm_measured:
     input:
         measured="results/measured.zarr",
-        gpus="results/sm_gpus.zarr",
-        tiles="data/sass/tiles.csv",
-        listings=listing_files.listings_of(parameters.architectures(SHEETS)),
-        published=published_listings(parameters.architectures(SHEETS)),
-        codes="data/sass/published.csv",
+        replays=expand("results/simulated/sm_rates/{arch}.zarr", arch=REPLAYED),
     output:
         directory("results/sm_measured.zarr"),
     log:
@@ -141,15 +177,37 @@ rule sm_measured:
         "../scripts/sm_measured.py"
 
 
+# The longest of the jobs that nothing waits for: begun late, they would be the end of a run.
+rule sm_switches:
+    input:
+        measured="results/measured.zarr",
+        tiles="data/sass/tiles.csv",
+        listings=lambda wildcards: listing_files.listings_of([wildcards.arch]),
+        published=lambda wildcards: published_listings([wildcards.arch]),
+        codes="data/sass/published.csv",
+    output:
+        directory("results/simulated/sm_switches/{arch}.zarr"),
+    log:
+        "logs/sm_switches/{arch}.log",
+    priority: 1
+    conda:
+        "../../environment.yml"
+    params:
+        sheets=lambda wildcards: parameters.replay_values(
+            parameters.of_architectures([wildcards.arch], SHEETS)
+        ),
+        settings=dict(left_out=SETTINGS.replay.left_out),
+        code=code_digest("workflow/scripts/sm_switches.py"),
+        versions=library_versions(),
+    script:
+        "../scripts/sm_switches.py"
+
+
 rule sm_ablation:
     input:
         measured="results/measured.zarr",
         study="data/measured/sm_ablation.csv",
-        gpus="results/sm_gpus.zarr",
-        tiles="data/sass/tiles.csv",
-        listings=listing_files.listings_of(parameters.architectures(SHEETS)),
-        published=published_listings(parameters.architectures(SHEETS)),
-        codes="data/sass/published.csv",
+        replays=expand("results/simulated/sm_switches/{arch}.zarr", arch=REPLAYED),
     output:
         directory("results/sm_ablation.zarr"),
     log:
@@ -157,19 +215,15 @@ rule sm_ablation:
     conda:
         "../../environment.yml"
     params:
-        settings=dict(left_out=SETTINGS.replay.left_out),
         code=code_digest("workflow/scripts/sm_ablation.py"),
         versions=library_versions(),
     script:
         "../scripts/sm_ablation.py"
 
 
-# The tilings for which there is a listing, on the first GPU that runs them.
 rule sm_tiles:
     input:
         measured="results/measured.zarr",
-        gpus="results/gpus.zarr",
-        sm_gpus="results/sm_gpus.zarr",
         tilings=listing_files.tilings_of("k10_warptiled", "sm_86"),
     output:
         directory("results/sm_tiles.zarr"),
@@ -178,8 +232,9 @@ rule sm_tiles:
     conda:
         "../../environment.yml"
     params:
+        sheets=parameters.replay_values(parameters.only(TILED_GPU, SHEETS)),
         settings=dict(
-            gpu=parameters.gpu_with("sm_86", SHEETS),
+            gpu=TILED_GPU,
             n=SETTINGS.sweeps.warp_tiles.n,
             wavefronts=SETTINGS.counting.wavefronts,
         ),
@@ -192,7 +247,6 @@ rule sm_tiles:
 rule sm_gemvs:
     input:
         measured="results/decode/measured.zarr",
-        gpus="results/sm_gpus.zarr",
         programs=expand("data/sass/gemv_bf16_{arch}.sass", arch=GEMV_ARCHITECTURES),
     output:
         directory("results/sm_gemvs.zarr"),
@@ -201,6 +255,9 @@ rule sm_gemvs:
     conda:
         "../../environment.yml"
     params:
+        sheets=parameters.replay_values(
+            parameters.of_architectures(GEMV_ARCHITECTURES, SHEETS)
+        ),
         code=code_digest("workflow/scripts/sm_gemvs.py"),
         versions=library_versions(),
     script:

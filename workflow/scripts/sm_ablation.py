@@ -1,21 +1,14 @@
-"""Rule ``sm_ablation``: published rates replayed with each mechanism left out in turn."""
+"""Rule ``sm_ablation``: published rates without each mechanism of the replay, beside a study."""
 
 from pathlib import Path
 
 from pipeline import runlog, store
-from pipeline.listing_files import program_finder
 from pipeline.measured.replay_study import replay_study
-from pipeline.published_listings import published_finder
-from pipeline.timing.replay_measured import ablate
+from pipeline.timing.replay_measured import gather_ablation
 
 runlog.start(snakemake.log[0])
 
-measured = store.read(snakemake.input.measured)
-gpus = store.read(snakemake.input.gpus)
-find = program_finder(snakemake.input.listings), published_finder(snakemake.input.published)
+replays = list(map(store.read, snakemake.input.replays))
 study = replay_study(Path(snakemake.input.study))
-store.write(
-    ablate(measured, gpus, *find, study, **snakemake.params.settings),
-    snakemake.output[0],
-    snakemake.params,
-)
+together = gather_ablation(replays, store.read(snakemake.input.measured), study)
+store.write(together, snakemake.output[0], snakemake.params)

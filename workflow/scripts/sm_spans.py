@@ -4,12 +4,14 @@ from pydantic import TypeAdapter
 
 from pipeline import runlog, store
 from pipeline.compiled.twin import Twin
+from pipeline.hardware.sm_figures import sm_gpus_of
 from pipeline.listing_files import read_programs
 from pipeline.timing.replay_spans import replay_spans
 
 runlog.start(snakemake.log[0])
 
-gpus, programs = store.read(snakemake.input.gpus), read_programs(snakemake.input.programs)
-twins = TypeAdapter(list[Twin]).validate_python(snakemake.params.twins)
-spans = replay_spans(programs, twins, gpus, **snakemake.params.settings)
-store.write(spans, snakemake.output[0], snakemake.params)
+params = snakemake.params
+gpus = sm_gpus_of(params.sheets)
+twins = TypeAdapter(list[Twin]).validate_python(params.twins)
+spans = replay_spans(read_programs(snakemake.input), twins, gpus, **params.settings)
+store.write(spans, snakemake.output[0], params)

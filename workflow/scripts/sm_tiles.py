@@ -2,15 +2,15 @@
 
 from pipeline import runlog, store
 from pipeline.counting.whole_tiles import WholeTiles
+from pipeline.hardware.sm_figures import sm_gpus_of
 from pipeline.listing_files import read_tilings
 from pipeline.timing.replay_tiles import replay_tiles
 
 runlog.start(snakemake.log[0])
 
-settings = snakemake.params.settings
-gpus, sm_gpus = store.read(snakemake.input.gpus), store.read(snakemake.input.sm_gpus)
+settings, gpus = snakemake.params.settings, sm_gpus_of(snakemake.params.sheets)
 measured = store.read(snakemake.input.measured)
 tilings = read_tilings(snakemake.input.tilings)
 count = WholeTiles(settings["wavefronts"]).square
-rates = replay_tiles(tilings, gpus, sm_gpus, measured, settings["gpu"], settings["n"], count)
+rates = replay_tiles(tilings, gpus, measured, settings["gpu"], settings["n"], count)
 store.write(rates, snakemake.output[0], snakemake.params)

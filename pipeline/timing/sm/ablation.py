@@ -1,5 +1,6 @@
 """What each mechanism is worth: predictions without it, against measurements."""
 
+import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from statistics import fmean
@@ -56,22 +57,27 @@ def ablation(
     -------
     (mechanism, launch)
         ``error``, predicted rate over measured - 1 (a share), first with all mechanisms
-        (``none``). Over (mechanism): ``mape``, the mean of its size; over (launch): ``kernel`` and
-        ``gpu``.
+        (``none``). Over (mechanism): ``mape``, the mean of its size, NaN without
+        launches; over (launch): ``kernel`` and ``gpu``.
     """
     settings = {NOTHING: ALL} | {name: ALL.without(name) for name in without}
-    errors = np.array([_errors(one, gpus, settings.values()) for one in launches]).T
+    rows = [_errors(one, gpus, settings.values()) for one in launches]
+    errors = np.array(rows).reshape(len(launches), len(settings)).T
     return xr.Dataset(
         {
             "error": (("mechanism", "launch"), errors),
-            "mape": ("mechanism", [fmean(row) for row in np.abs(errors).tolist()]),
+            "mape": ("mechanism", [_mean(row) for row in np.abs(errors).tolist()]),
         },
         {
             "mechanism": list(settings),
-            "kernel": ("launch", [one.kernel for one in launches]),
-            "gpu": ("launch", [one.gpu for one in launches]),
+            "kernel": ("launch", np.array([one.kernel for one in launches], str)),
+            "gpu": ("launch", np.array([one.gpu for one in launches], str)),
         },
     )
+
+
+def _mean(sizes: Sequence[float]) -> float:
+    return fmean(sizes) if sizes else math.nan
 
 
 def _errors(one: MeasuredLaunch, gpus: xr.Dataset, every: Iterable[Mechanisms]) -> list[float]:

@@ -78,6 +78,7 @@ from pipeline.timing.sm.memory import (
     W_COPIED,
     W_COPIES,
     W_FETCHED,
+    W_FREE,
     W_GROUP,
     W_LAST,
     W_LONG,
@@ -105,7 +106,6 @@ from pipeline.timing.sm.numbers import (
     LONG,
     MATH,
     MIO,
-    P_ISSUE,
     PIPE_OF_UNIT,
     SELECTED,
     SHORT,
@@ -119,6 +119,8 @@ from pipeline.timing.sm.rates import Rates
 def note(m: Words, at: Places, r: Rates, w: int, reason: int, t: int) -> None:
     """Book what a warp did since its reason last changed; the next one is ``reason``."""
     base = w * WARP
+    if m[base + W_WHY] == reason:
+        return
     since = m[base + W_SINCE]
     if t > since:
         place = (m[base + W_SPAN] * at.instructions + m[base + W_PLACE]) * REASONS
@@ -135,6 +137,8 @@ def _scoreboards(m: Words, w: int, wait: int) -> int:
     """Return when the scoreboards that are waited for are clear; odd if the wait is a long one."""
     base = w * WARP
     until = 0
+    if wait == 0:
+        return 0
     for b in range(SCOREBOARDS):
         if wait >> b & 1:
             clear = NEVER if m[base + W_OPEN + b] > 0 else m[base + W_RELEASED + b]
@@ -221,8 +225,12 @@ def _held_up(m: Words, at: Places, r: Rates, w: int, sc: int, t: int) -> tuple[i
 @inlined
 def ready(m: Words, at: Places, r: Rates, w: int, sc: int, t: int) -> bool:
     """Say whether a warp can issue now; else note why not, and when to look again."""
-    reason, until = _awaited(m, at, r, w, sc, t)
+    reason, until = -1, t
+    # What is there once stays so until the warp issues.
+    if m[w * WARP + W_FREE] == 0:
+        reason, until = _awaited(m, at, r, w, sc, t)
     if reason < 0:
+        m[w * WARP + W_FREE] = 1
         reason, until = _held_up(m, at, r, w, sc, t)
     if reason < 0:
         return True
@@ -359,14 +367,15 @@ def issue(m: Words, at: Places, r: Rates, w: int, sc: int, t: int) -> None:
     unit = m[code + C_UNIT]
     note(m, at, r, w, SELECTED, t)
     note(m, at, r, w, WAIT, t + 1)
-    m[at.executed + span * at.instructions + place] += 1
-    worked(m, at, span, P_ISSUE, 1)
+    m[base + W_FREE] = 0
     _progress(m, at, t)
     m[sub + S_BLOCKED] = t + 1 + max(_read_operands(m, r, code, w, sc, t), 0)
     _take_pipe(m, at, r, code, span, sc, t)
     m[sub + S_LAST] = w if m[code + C_STAY] == 1 or r.hints == 0 else -1 - w
-    row = m[at.rows + m[base + W_ROWS] + m[base + W_STEP]]
-    if FIRST_MEMORY <= unit <= LAST_MEMORY and (row >= 0 or unit == SHUFFLE):
+    row = -1
+    if FIRST_MEMORY <= unit <= LAST_MEMORY:
+        row = m[at.rows + m[base + W_ROWS] + m[base + W_STEP]]
+    if row >= 0 or unit == SHUFFLE:
         _queue_access(m, r, code, w, sc, row, t)
     else:
         _set_scoreboards(m, r, code, w, t)

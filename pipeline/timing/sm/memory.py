@@ -27,8 +27,8 @@ CODE_LINE = 8
 
 # A warp.
 (W_STEP, W_PLACE, W_SPAN, W_WHY, W_SINCE, W_GROUP, W_PENDING, W_ALIVE, W_WAITING, W_FETCHED,
- W_BLOCK, W_STEPS, W_LAST, W_ROWS) = range(14)  # fmt: skip
-W_RELEASED = 14
+ W_BLOCK, W_STEPS, W_LAST, W_ROWS, W_FREE) = range(15)  # fmt: skip
+W_RELEASED = 15
 W_OPEN = W_RELEASED + SCOREBOARDS
 W_LONG = W_OPEN + SCOREBOARDS
 W_COPIES = W_LONG + SCOREBOARDS
@@ -102,7 +102,6 @@ class Places(NamedTuple):
     inserted: int
     progress: int
     stalls: int
-    executed: int
     work: int
     traffic: int
     log: int
@@ -139,7 +138,7 @@ def lay_out(
         "accesses": len(trace.wavefronts) * ACCESS, "lines": len(trace.line) * LINE,
         "cache": sets * WAYS * CACHED, "seen": trace.lines, "inserted": SUBCORES * code_lines,
         "progress": spans * PROGRESS, "stalls": spans * count * REASONS,
-        "executed": spans * count, "work": spans * PIPES, "traffic": spans * TRAFFIC,
+        "work": spans * PIPES, "traffic": spans * TRAFFIC,
         "log": 2 * rates.log_cycles * warps,
     }  # fmt: skip
     starts = np.concatenate([[TABLES_AT], TABLES_AT + np.cumsum(list(sizes.values()))]).tolist()

@@ -205,8 +205,9 @@ def _load(m: Words, at: Places, r: Rates, code: int, span: int, access: int, t: 
     for i in range(first, last):
         start = tags + (i - first) * r.tag_part
         done = max(done, _look_up(m, at, r, code, span, at.lines + i * LINE, start, t))
-    m[SM_AT + M_PENDING + m[SM_AT + M_LOADS] % r.pending] = done
-    m[SM_AT + M_LOADS] += 1
+    loads = m[SM_AT + M_LOADS]
+    m[SM_AT + M_PENDING + loads] = done
+    m[SM_AT + M_LOADS] = loads + 1 if loads + 1 < r.pending else 0
     return done
 
 
@@ -295,5 +296,7 @@ def next_served(m: Words, r: Rates) -> int:
         sub = SUBCORE_AT + sc * SUBCORE
         if m[sub + S_FILLED] > 0:
             first = min(first, m[sub + S_QUEUE + m[sub + S_HEAD] * ENTRY + Q_FROM])
-    free = max(m[SM_AT + M_LSU], m[SM_AT + M_PENDING + m[SM_AT + M_LOADS] % r.pending])
+    if first == NEVER:
+        return NEVER
+    free = max(m[SM_AT + M_LSU], m[SM_AT + M_PENDING + m[SM_AT + M_LOADS]])
     return max(first, free, -(-m[SM_AT + M_DATA] // PARTS) - r.backlog)

@@ -11,7 +11,7 @@ from pipeline.timing.sm import memory as lay
 from pipeline.timing.sm import replay_fast
 from pipeline.timing.sm.code import Code
 from pipeline.timing.sm.memory import lay_out
-from pipeline.timing.sm.numbers import LONG, P_DATA, P_DRAM, P_L2, P_TAGS, SELECTED
+from pipeline.timing.sm.numbers import LONG, P_DATA, P_DRAM, P_ISSUE, P_L2, P_TAGS, SELECTED
 from pipeline.timing.sm.origin import Origin
 from pipeline.timing.sm.rates import PARTS, Rates
 from pipeline.timing.sm.result import Log
@@ -104,9 +104,11 @@ def _whole(
     """Add the turns that were left out: each takes as long as those that were measured."""
     spans = len(trace.turns)
     progress = memory[at.progress : at.stalls].reshape(spans, lay.PROGRESS)
-    stalls = memory[at.stalls : at.executed].reshape(spans, -1, lay.REASONS)
-    executed = memory[at.executed : at.work].reshape(spans, -1)
+    stalls = memory[at.stalls : at.work].reshape(spans, -1, lay.REASONS)
+    # A warp is selected once for each instruction.
+    executed = np.ascontiguousarray(stalls[..., SELECTED])
     work = memory[at.work : at.traffic].reshape(spans, lay.PIPES).astype(float)
+    work[:, P_ISSUE] = executed.sum(axis=1)
     work[:, _IN_PARTS] /= PARTS
     traffic = memory[at.traffic : at.log].reshape(spans, lay.TRAFFIC)
     turn = (progress[:, lay.G_TO] - progress[:, lay.G_FROM]) / trace.measured
