@@ -1,5 +1,7 @@
 """Reasons and pipes as numbers, and how compiled parts of the replay are made."""
 
+from functools import partial
+
 from numba import njit
 
 from pipeline.timing.sm.result import PIPES, STALLS
@@ -12,5 +14,9 @@ from pipeline.timing.sm.result import PIPES, STALLS
 PIPE_OF_UNIT = (P_LITE, P_HEAVY, P_ALU, P_UNIFORM, P_SPECIAL, P_TENSOR)
 """Over the units of :mod:`pipeline.timing.sm.code`, as far as they are pipes that are shown."""
 
-inlined = njit(cache=True, nogil=True, forceinline=True)
+compiled = partial(njit, cache=True, nogil=True, _nrt=False)
+"""For functions that make no array: counting who refers to the one they are given, at every call
+and so that threads may do it too, takes as long as all that they do."""
+
+inlined = compiled(forceinline=True)
 """Called in every cycle: what is not inlined costs more than it does."""

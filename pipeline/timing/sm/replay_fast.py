@@ -6,8 +6,6 @@ load/store unit when it can take an access; nothing changes in between, so the r
 All that is read and changed lies in one array ``m`` (:mod:`pipeline.timing.sm.memory`).
 """
 
-from numba import njit
-
 from pipeline.timing.sm.issue_fast import issue, note, ready
 from pipeline.timing.sm.memory import (
     NEVER,
@@ -24,7 +22,7 @@ from pipeline.timing.sm.memory import (
     Words,
 )  # fmt: skip
 from pipeline.timing.sm.memory_fast import next_served, serve
-from pipeline.timing.sm.numbers import DISPATCH, NOT_SELECTED, inlined
+from pipeline.timing.sm.numbers import DISPATCH, NOT_SELECTED, compiled, inlined
 from pipeline.timing.sm.rates import Rates
 
 
@@ -75,7 +73,7 @@ def _alive(m: Words, at: Places) -> int:
     return count
 
 
-@njit(cache=True, nogil=True)
+@compiled()
 def run(m: Words, at: Places, r: Rates, most: int) -> int:
     """Replay until all warps have ended; return the cycle, or -1 if warps wait for ever."""
     t = served = 0
