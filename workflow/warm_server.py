@@ -16,10 +16,12 @@ import select
 import signal
 import socket
 import sys
+import threading
 from contextlib import suppress
 from importlib import import_module
 from pathlib import Path
 from types import ModuleType
+from typing import NoReturn
 
 STARTED = b"started "
 """What a client reads first. From then on the job must not be run again."""
@@ -207,17 +209,27 @@ def _exit_code(given: object) -> int:
     return 1
 
 
-def leave(ended: list[int]) -> None:
-    """End a job with its exit code, and without the work that Python has to take itself apart."""
-    if not ended:
-        return
-    (code,) = ended
-    for stream in (sys.stdout, sys.stderr):
-        try:
-            stream.flush()
-        except (OSError, ValueError):
-            # As Python says that output is lost.
-            code = code or 120
+def leave(code: int) -> NoReturn:
+    """End a job as Python does, but for the work that it has to take itself apart.
+
+    Parameters
+    ----------
+    code
+        As :func:`run` gives it.
+    """
+    # Python's own steps, which have no public name; so does multiprocessing.
+    threading._shutdown()
+    atexit._run_exitfuncs()
+    try:
+        sys.stdout.flush()
+    except (OSError, ValueError) as error:
+        # As Python says that output is lost.
+        with suppress(OSError, ValueError):
+            kind = type(error).__name__
+            sys.stderr.write(f"Exception ignored in: {sys.stdout!r}\n{kind}: {error}\n")
+        code = min(code, 0) or 120
+    with suppress(OSError, ValueError):
+        sys.stderr.flush()
     if code < 0:
         signal.signal(-code, signal.SIG_DFL)
         os.kill(os.getpid(), -code)
@@ -225,19 +237,14 @@ def leave(ended: list[int]) -> None:
 
 
 def main() -> None:
-    """Serve; in a job, run it, and let Python end threads and what was to be done at the end."""
-    ended: list[int] = []
-    # What is registered first is done last.
-    atexit.register(leave, ended)
+    """Serve; in a job, be that job."""
     # Jobs are told themselves when somebody interrupts the run.
     interrupted = signal.signal(signal.SIGINT, signal.SIG_IGN)
     listener = socket.socket(fileno=int(sys.argv[1]))
     prepare(sys.argv[2:])
     connection, server = Server(listener, 0).serve()
     signal.signal(signal.SIGINT, interrupted)
-    script = receive(connection, server)
-    ended.append(1)
-    ended[0] = run(script)
+    leave(run(receive(connection, server)))
 
 
 if __name__ == "__main__":

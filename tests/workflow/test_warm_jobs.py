@@ -26,6 +26,10 @@ def warm(tmp_path, monkeypatch):
     """A server without libraries, in a folder of its own."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(warm_jobs, "LIBRARIES", ())
+    monkeypatch.delenv("PYTHONUNBUFFERED", raising=False)
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
+    # Done after all else that is done at the end.
+    (tmp_path / "sitecustomize.py").write_text("import atexit; atexit.register(print, 'end')\n")
     (tmp_path / ".run").mkdir()
     warm = Warm(lambda: warm_jobs.FEWEST)
     warm.address()
@@ -125,6 +129,7 @@ def test_job__holds_no_descriptor_of_the_server(warm, tmp_path):
     waiting = start(tmp_path, "wait")
     # Those of the streams, the connection to the client, and the folder that is listed.
     code, said, _ = ended(warmly(script))
+    assert said.endswith("end\n")
     assert (code, len(re.findall(r"\d+", said))) == (0, 5)
     waiting.kill()
     waiting.wait()
@@ -241,7 +246,7 @@ def test_interrupt__of_all_lets_the_job_tidy_up_and_spares_the_server(warm, tmp_
     for process in (server_of(warm), client, found):
         process.send_signal(signal.SIGINT)
     said, errors = client.communicate(timeout=PATIENCE)
-    assert (client.returncode, said) == (-signal.SIGINT, "tidied up\n")
+    assert (client.returncode, said) == (-signal.SIGINT, "tidied up\nend\n")
     assert errors.endswith("\nKeyboardInterrupt\n")
     assert server_of(warm).poll() is None
 
