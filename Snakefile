@@ -37,6 +37,7 @@ from pipeline.decode.execution import gpu_costs
 from pipeline.decode.model_sheet import load_models
 from pipeline.decode.plan_sheet import load_plans
 from pipeline.errors import PaperGpuError
+from pipeline.hardware.plain_figures import alone, side_by_side
 from pipeline.hardware.sheet import load_sheets
 from pipeline.provenance import code_digest, imported_distributions, library_versions
 from pipeline.published_listings import published_listings

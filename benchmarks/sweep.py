@@ -30,6 +30,7 @@ from pipeline.decode.execution import gpu_costs
 from pipeline.decode.model_sheet import load_models
 from pipeline.decode.plan_sheet import load_plans
 from pipeline.hardware.gpus import gpus as figures
+from pipeline.hardware.plain_figures import side_by_side
 from pipeline.hardware.sheet import load_sheets
 from pipeline.region_store import sweep_to
 from pipeline.sweep.execute import Limits
@@ -68,7 +69,7 @@ def timelines(scale: float):
     return read_sweep(
         workload,
         decode_parameters.entries(decode.executions),
-        costs.to_dict(),
+        side_by_side(costs),
         parameters.timeline_space(space),
     )
 

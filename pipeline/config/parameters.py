@@ -20,8 +20,8 @@ from pipeline.config.own_entry import OwnEntry
 from pipeline.config.own_kernels import own_kernel
 from pipeline.config.sweeps import Sweeps, Tiles, Timeline
 from pipeline.counting.compiled_counts import twin
-from pipeline.hardware.gpus import gpus
 from pipeline.hardware.occupancy import OCCUPANCY_FIGURES
+from pipeline.hardware.plain_figures import side_by_side
 from pipeline.hardware.sheet import Sheet
 from pipeline.kernels.launches import launch_facts
 from pipeline.kernels.registry import KERNELS
@@ -56,8 +56,16 @@ def occupancy_figures(sheets: Mapping[str, Sheet]) -> dict[str, Any]:
 
     A new clock or bandwidth does not change them.
     """
-    figures = gpus(sheets)[list(OCCUPANCY_FIGURES)]
-    return figures.drop_attrs().to_dict()
+    return side_by_side(
+        {
+            gpu: {
+                "gpu_name": sheet.name,
+                "compute_capability": sheet.compute_capability,
+                **{name: sheet.figures[name].value for name in OCCUPANCY_FIGURES},
+            }
+            for gpu, sheet in sheets.items()
+        }
+    )
 
 
 def launch_values(kernels: Mapping[str, Options]) -> dict[str, dict[str, int | str]]:

@@ -2,13 +2,10 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Literal, TypeAlias
-
-import xarray as xr
+from typing import Any, Literal, TypeAlias
 
 from pipeline.decode.timeline import Mode
 from pipeline.errors import DataError
-from pipeline.hardware.gpus import gpus
 from pipeline.hardware.sheet import Sheet
 from pipeline.vocab.gpus import LAUNCH_FIGURES
 
@@ -56,7 +53,9 @@ class Execution:
         return _COSTS.get(self.launch)
 
 
-def gpu_costs(sheets: Mapping[str, Sheet], reference: Sheet, own: bool) -> xr.Dataset:
+def gpu_costs(
+    sheets: Mapping[str, Sheet], reference: Sheet, own: bool
+) -> dict[str, dict[str, Any]]:
     """Take from GPU sheets what a timeline depends on.
 
     Parameters
@@ -70,9 +69,10 @@ def gpu_costs(sheets: Mapping[str, Sheet], reference: Sheet, own: bool) -> xr.Da
 
     Returns
     -------
-    xarray.Dataset
-        (gpu): ``sm_count``, ``dram_bandwidth`` (B/s), ``launch_stream`` and ``launch_graphs`` (s),
-        and ``launch_source``, the GPU on which these two were measured.
+    dict
+        Id -> ``gpu_name``, ``sm_count``, ``dram_bandwidth`` (B/s), ``launch_stream`` and
+        ``launch_graphs`` (s), and ``launch_source``, the GPU on which these two were measured;
+        :mod:`pipeline.hardware.plain_figures` makes datasets of it.
 
     Raises
     ------
@@ -84,13 +84,14 @@ def gpu_costs(sheets: Mapping[str, Sheet], reference: Sheet, own: bool) -> xr.Da
             f"decode.launch_gpu: data/gpus/{reference.id}.yaml has no "
             f"{' and '.join(LAUNCH_FIGURES)}, so it cannot stand for other GPUs; choose another GPU"
         )
-    payers = [
-        sheet if own and set(sheet.figures) >= set(LAUNCH_FIGURES) else reference
-        for sheet in sheets.values()
-    ]
-    figures = gpus(sheets)[["sm_count", "dram_bandwidth"]].drop_vars("compute_capability")
-    costs = {name: [payer.figures[name].value for payer in payers] for name in LAUNCH_FIGURES}
-    sources = {"launch_source": [payer.name for payer in payers]}
-    return figures.drop_attrs().assign(
-        {name: ("gpu", values) for name, values in (costs | sources).items()}
-    )
+    costs = {}
+    for gpu, sheet in sheets.items():
+        payer = sheet if own and set(sheet.figures) >= set(LAUNCH_FIGURES) else reference
+        costs[gpu] = {
+            "gpu_name": sheet.name,
+            "sm_count": sheet.figures["sm_count"].value,
+            "dram_bandwidth": float(sheet.figures["dram_bandwidth"].value),
+            **{name: float(payer.figures[name].value) for name in LAUNCH_FIGURES},
+            "launch_source": payer.name,
+        }
+    return costs

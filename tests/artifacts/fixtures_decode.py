@@ -3,6 +3,7 @@
 from functools import cache
 from pathlib import Path
 
+import xarray as xr
 import yaml
 from pydantic import TypeAdapter
 
@@ -21,6 +22,7 @@ from pipeline.decode.step_times import (
 )
 from pipeline.decode.waves import Launch, decode_waves
 from pipeline.decode.workload import Workload
+from pipeline.hardware.plain_figures import side_by_side
 from pipeline.hardware.sheet import load_sheets
 
 ROOT = Path(__file__).parents[2]
@@ -44,7 +46,7 @@ def delivered():
 @cache
 def sheets(own=False):
     held = load_sheets(DATA / "gpus", GPUS)
-    return gpu_costs(held, held["h100_sxm"], own)
+    return xr.Dataset.from_dict(side_by_side(gpu_costs(held, held["h100_sxm"], own)))
 
 
 def workload(models, plans):

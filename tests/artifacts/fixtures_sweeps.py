@@ -2,12 +2,15 @@
 
 from functools import cache
 
+import xarray as xr
+
 from pipeline.decode.execution import Execution, gpu_costs
 from pipeline.decode.model_sheet import load_models
 from pipeline.decode.number_format import NumberFormat
 from pipeline.decode.operations import Formats
 from pipeline.decode.plan_sheet import load_plans
 from pipeline.decode.workload import Workload
+from pipeline.hardware.plain_figures import side_by_side
 from pipeline.hardware.sheet import load_sheets
 from pipeline.sweep.best_tiles import best_tiles
 from pipeline.sweep.tile_points import TileSpace
@@ -86,7 +89,7 @@ def timelines():
         batch=1,
         rows_per_block=16,
     )
-    gpus = gpu_costs(sheets, sheets["h100_sxm"], own=False)
+    gpus = xr.Dataset.from_dict(side_by_side(gpu_costs(sheets, sheets["h100_sxm"], own=False)))
     sweep = timeline_sweep(workload, executions, gpus, TimelineSpace(TIMELINES))
     return sweep.compute(sweep.coordinates).assign_coords(sweep.coordinates.coords)
 

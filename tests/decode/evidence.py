@@ -1,6 +1,7 @@
 """The published measurements and the GPU sheets, read once."""
 
 import numpy as np
+import xarray as xr
 
 from pipeline.decode.execution import Execution, gpu_costs
 from pipeline.decode.gpu_figures import decode_gpu_figures
@@ -9,6 +10,7 @@ from pipeline.decode.operations import Formats
 from pipeline.decode.step_times import Assumptions
 from pipeline.decode.workload import Workload
 from pipeline.hardware.gpus import gpus
+from pipeline.hardware.plain_figures import side_by_side
 from pipeline.hardware.sheet import load_sheets
 from pipeline.measured.decode import decode_figures
 from tests.decode.generators import DATA, MODELS, PLANS
@@ -24,7 +26,7 @@ def as_stored(dataset):
 
 SHEETS = load_sheets(DATA / "gpus")
 GPUS = as_stored(gpus(SHEETS))
-COSTS = gpu_costs(SHEETS, SHEETS["h100_sxm"], own=False)
+COSTS = xr.Dataset.from_dict(side_by_side(gpu_costs(SHEETS, SHEETS["h100_sxm"], own=False)))
 MEASURED = as_stored(decode_figures(DATA / "measured/decode.csv"))
 FIGURES = as_stored(decode_gpu_figures(MEASURED, GPUS))
 KERNELS = Execution("7 kernels, CUDA graph", "kernels7", "graphs", prefetch=False)

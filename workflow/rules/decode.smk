@@ -39,7 +39,7 @@ rule decode_timeline:
             decode_parameters.execution_plans(SETTINGS.decode),
         ),
         executions=decode_parameters.entries(SETTINGS.decode.executions),
-        gpus=DECODE_GPUS.to_dict(),
+        gpus=side_by_side(DECODE_GPUS),
         settings=SETTINGS.decode.timeline.model_dump(),
         code=code_digest("workflow/scripts/decode_timeline.py"),
         versions=library_versions(),
@@ -63,9 +63,15 @@ rule decode_waves:
             [SETTINGS.decode.ledger_plan],
         ),
         launches=decode_parameters.entries(SETTINGS.decode.waves),
-        gpus=DECODE_GPUS[["sm_count"]]
-        .sel(gpu=decode_parameters.wave_gpus(SETTINGS.decode, SETTINGS.lecture11.gpu))
-        .to_dict(),
+        gpus=side_by_side(
+            {
+                gpu: DECODE_GPUS[gpu]
+                for gpu in decode_parameters.wave_gpus(
+                    SETTINGS.decode, SETTINGS.lecture11.gpu
+                )
+            },
+            ["sm_count"],
+        ),
         settings=dict(
             model=SETTINGS.lecture11.model,
             plan=SETTINGS.decode.ledger_plan,
@@ -97,7 +103,7 @@ rule decode_sensitivity:
             reference=SETTINGS.lecture11.reference,
             variants=decode_parameters.entries(SETTINGS.decode.sensitivity),
         ),
-        gpus=DECODE_GPUS.sel(gpu=SETTINGS.lecture11.gpu).to_dict(),
+        gpus=alone(SETTINGS.lecture11.gpu, DECODE_GPUS[SETTINGS.lecture11.gpu]),
         settings=SETTINGS.decode.timeline.model_dump(),
         code=code_digest("workflow/scripts/decode_sensitivity.py"),
         versions=library_versions(),

@@ -115,7 +115,7 @@ rule decode_spans:
             decode_parameters.execution_plans(SETTINGS.decode),
         ),
         executions=decode_parameters.entries(SETTINGS.decode.executions),
-        gpus=DECODE_GPUS.sel(gpu=SETTINGS.lecture11.gpu).to_dict(),
+        gpus=alone(SETTINGS.lecture11.gpu, DECODE_GPUS[SETTINGS.lecture11.gpu]),
         settings=dict(
             assumptions=SETTINGS.decode.timeline.model_dump(),
             layers=SETTINGS.megakernel.layers,
@@ -163,7 +163,7 @@ rule decode_compared:
             list(dict.fromkeys(one.plan for one in COMPARED.values())),
         ),
         executions=decode_parameters.entries(COMPARED),
-        gpus=DECODE_GPUS.to_dict(),
+        gpus=side_by_side(DECODE_GPUS),
         settings=dict(
             assumptions=SETTINGS.decode.timeline.model_dump(),
             kernels=SETTINGS.megakernel.kernels,

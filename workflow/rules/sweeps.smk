@@ -93,7 +93,7 @@ rule sweeps_timeline:
         )
         | dict(context=1, batch=1),
         executions=decode_parameters.entries(SETTINGS.decode.executions),
-        gpus=DECODE_GPUS[["sm_count", "dram_bandwidth"]].to_dict(),
+        gpus=side_by_side(DECODE_GPUS, ["sm_count", "dram_bandwidth"]),
         settings=parameters.timeline_space(SETTINGS.sweeps.timeline),
         code=code_digest("workflow/scripts/sweeps_timeline.py"),
         versions=library_versions("dask", "distributed"),

@@ -156,17 +156,17 @@ def draw(frame: pd.DataFrame, figure: Figure, say: Say) -> None:
     kernels = frame["kernel_name"].unique()
     panels = style.panels(figure, len(kernels), columns=3, height=2.1, sharex=True, sharey=True)
     for axes, kernel in zip(panels, kernels, strict=True):
+        axes.set(title=say(kernel), xscale="log", yscale="log")
         for counter, line in frame[frame["kernel_name"] == kernel].groupby("counter", sort=False):
-            axes.loglog(
+            axes.plot(
                 line["n"],
                 line["per_fma"],
                 marker=MARKERS[str(counter)],
                 color=COLOURS[str(counter)],
                 label=say(NAMES[str(counter)]),
             )
-        axes.set(title=say(kernel))
         axes.grid(True, axis="y")
-        axes.yaxis.set_major_formatter(lambda value, _: f"{value:g}")
+        style.rate_ticks(axes.yaxis, times=(1,))
         style.plain_ticks(axes.xaxis, style.spaced(sorted(frame["n"].unique()), TICK_RATIO))
     style.outer_labels(panels, say("matrix size n (elements)"), say("count per multiply-add (1)"))
     style.legend_above(figure, panels)
