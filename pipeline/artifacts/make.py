@@ -22,6 +22,8 @@ from pipeline.words import ENGLISH, Say, spaced, speaker
 MAKERS = {"table": "table", "figure": "draw"}
 """Kind of an artifact -> the function that a module has if it is of this kind."""
 
+_WRITTEN = ("title", "caption", "reading", "alt")
+
 
 def make_tables(
     module: ModuleType,
@@ -29,7 +31,7 @@ def make_tables(
     parameters: Mapping[str, Any],
     languages: Sequence[str],
     outputs: Sequence[str | Path],
-) -> None:
+) -> dict[str, Words]:
     """Write the table of an artifact in every language, and the words of the artifact.
 
     Parameters
@@ -45,11 +47,21 @@ def make_tables(
     outputs
         Paths below a folder ``tables``, ``figures`` or ``words``. ``roofline.zh.html`` is in
         Chinese; a name without a language is English, or numbers in none. Figures are left out.
+
+    Returns
+    -------
+    dict
+        Language -> words, for the figure: the facts in them take as long as a drawing.
     """
+    told = {
+        language: words_of(module, arguments(datasets, parameters, language), language)
+        for language in languages
+    }
     for language, wanted in by_language("tables", outputs):
-        make_table(module, datasets, parameters, wanted, language)
+        make_table(module, datasets, parameters, wanted, language, told.get(language))
     if wanted := [path for path in map(Path, outputs) if path.parent.name == "words"]:
-        render_words(about(module, datasets, parameters, languages), wanted)
+        render_words(about(module, parameters, told), wanted)
+    return told
 
 
 def by_language(folder: str, outputs: Sequence[str | Path]) -> Iterator[tuple[str, list[Path]]]:
@@ -65,6 +77,7 @@ def make_table(
     parameters: Mapping[str, Any],
     outputs: Iterable[str | Path],
     language: str = ENGLISH,
+    told: Words | None = None,
 ) -> None:
     """Write the table of an artifact in one language.
 
@@ -76,48 +89,52 @@ def make_table(
         Paths that end in csv, md, html or tex.
     language
         Of words and names.
+    told
+        The artifact's words in that language, where they are known already.
     """
-    say = speaker(language)
-    arguments = {**datasets, **parameters, "say": say}
-    legend = module.ARTIFACT.legend(words_of(module, arguments, language), "table", language)
-    columns = [spoken(column, say) for column in module.COLUMNS]
-    render_table(call(module.table, arguments), columns, legend, outputs)
+    given = arguments(datasets, parameters, language)
+    words = told or words_of(module, given, language)
+    legend = module.ARTIFACT.legend(words, "table", language)
+    columns = [spoken(column, given["say"]) for column in module.COLUMNS]
+    render_table(call(module.table, given), columns, legend, outputs)
 
 
 def about(
-    module: ModuleType,
-    datasets: Mapping[str, xr.Dataset],
-    parameters: Mapping[str, Any],
-    languages: Sequence[str],
+    module: ModuleType, parameters: Mapping[str, Any], told: Mapping[str, Words]
 ) -> dict[str, Any]:
     """Say what an artifact is, what it depends on, and what is to be seen, in each language.
 
     Parameters
     ----------
-    module, datasets, parameters, languages
+    module, parameters
         As in :func:`make_tables`.
+    told
+        Language -> words.
     """
     artifact = module.ARTIFACT
-    written = {}
-    for language in languages:
-        arguments = {**datasets, **parameters, "say": speaker(language)}
-        words = words_of(module, arguments, language)
-        written[language] = {
-            name: getattr(words, name) for name in ("title", "caption", "reading", "alt")
-        }
     return {
         "id": artifact.id,
         "lecture": artifact.lecture,
         "kinds": [kind for kind, function in MAKERS.items() if hasattr(module, function)],
         "needs": dict(artifact.needs),
         "parameters": dict(parameters),
-        "words": written,
+        "words": {
+            language: {name: getattr(words, name) for name in _WRITTEN}
+            for language, words in told.items()
+        },
     }
 
 
-def words_of(module: ModuleType, arguments: Mapping[str, Any], language: str) -> Words:
+def arguments(
+    datasets: Mapping[str, xr.Dataset], parameters: Mapping[str, Any], language: str
+) -> dict[str, Any]:
+    """Give what the functions of an artifact may name, in a language."""
+    return {**datasets, **parameters, "say": speaker(language)}
+
+
+def words_of(module: ModuleType, given: Mapping[str, Any], language: str) -> Words:
     """Give the words of an artifact in a language, with the facts in them."""
-    words: Words = module.ARTIFACT.words(call(module.facts, arguments), arguments["say"])
+    words: Words = module.ARTIFACT.words(call(module.facts, given), given["say"])
     return Words(**{name: spaced(text, language) for name, text in asdict(words).items()})
 
 
@@ -136,6 +153,6 @@ def spoken(column: Column, say: Say) -> Column:
     return replace(spoken, convert=lambda value: say(convert(value)))
 
 
-def call(function: Callable[..., Any], arguments: Mapping[str, Any]) -> Any:
+def call(function: Callable[..., Any], given: Mapping[str, Any]) -> Any:
     """Call a function with those arguments that it names."""
-    return function(**{name: arguments[name] for name in inspect.signature(function).parameters})
+    return function(**{name: given[name] for name in inspect.signature(function).parameters})

@@ -2,17 +2,18 @@
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
-from types import ModuleType
+from types import MappingProxyType, ModuleType
 from typing import Any
 
 import pandas as pd
 import xarray as xr
 from matplotlib.figure import Figure
 
-from pipeline.artifacts.make import by_language, call, words_of
+from pipeline.artifacts.artifact import Words
+from pipeline.artifacts.make import arguments, by_language, call, words_of
 from pipeline.artifacts.style import STYLE
 from pipeline.render.figure import render_figure
-from pipeline.words import ENGLISH, Say, speaker
+from pipeline.words import ENGLISH, Say
 
 
 def make_figures(
@@ -21,6 +22,7 @@ def make_figures(
     parameters: Mapping[str, Any],
     outputs: Sequence[str | Path],
     made_by: Mapping[str, Any] | None = None,
+    told: Mapping[str, Words] = MappingProxyType({}),
 ) -> None:
     """Write the figure of an artifact in every language.
 
@@ -30,9 +32,11 @@ def make_figures(
         As in :func:`pipeline.artifacts.make.make_tables`; only figures are made.
     made_by
         Parameters of the rule; pictures say what they are.
+    told
+        Words of the artifact that are known already, by language.
     """
     for language, wanted in by_language("figures", outputs):
-        make_figure(module, datasets, parameters, wanted, language, made_by)
+        make_figure(module, datasets, parameters, wanted, language, made_by, told.get(language))
 
 
 def make_figure(
@@ -42,6 +46,7 @@ def make_figure(
     outputs: Iterable[str | Path],
     language: str = ENGLISH,
     made_by: Mapping[str, Any] | None = None,
+    told: Words | None = None,
 ) -> None:
     """Write the figure of an artifact in one language.
 
@@ -55,12 +60,14 @@ def make_figure(
         Of words and names.
     made_by
         As in :func:`make_figures`.
+    told
+        The artifact's words in that language, where they are known already.
     """
-    say = speaker(language)
-    arguments = {**datasets, **parameters, "say": say}
-    legend = module.ARTIFACT.legend(words_of(module, arguments, language), "figure", language)
-    frame = call(module.drawn, arguments)
-    render_figure(frame, drawing(module, say), legend, STYLE, outputs, made_by)
+    given = arguments(datasets, parameters, language)
+    words = told or words_of(module, given, language)
+    legend = module.ARTIFACT.legend(words, "figure", language)
+    frame = call(module.drawn, given)
+    render_figure(frame, drawing(module, given["say"]), legend, STYLE, outputs, made_by)
 
 
 def drawing(module: ModuleType, say: Say) -> Callable[[pd.DataFrame, Figure], None]:

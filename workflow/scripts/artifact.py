@@ -11,5 +11,5 @@ runlog.start(snakemake.log[0])
 params = snakemake.params
 artifact = import_module(params.module)
 datasets = dict(zip(snakemake.input.keys(), map(store.read, snakemake.input), strict=True))
-make_tables(artifact, datasets, params.settings, list(params.words), snakemake.output)
-make_figures(artifact, datasets, params.settings, snakemake.output, params)
+told = make_tables(artifact, datasets, params.settings, list(params.words), snakemake.output)
+make_figures(artifact, datasets, params.settings, snakemake.output, params, told)
