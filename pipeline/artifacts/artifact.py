@@ -12,6 +12,9 @@ keys of ``needs``, settings by the names in ``parameters``.
 
 All of them may also name ``say``, which gives a text in the language that is made. Words of
 ``ARTIFACT`` and ``COLUMNS``, cells of text and facts of text are given in it without asking.
+
+These modules are imported wherever the catalog is looked at, as at every start of Snakemake. So
+they import matplotlib, a third of a second, only for types and inside functions that draw.
 """
 
 import re

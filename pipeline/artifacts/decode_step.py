@@ -1,16 +1,21 @@
 """Tables and looks that the artifacts of a decode step share."""
 
+from __future__ import annotations
+
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
 import xarray as xr
-from matplotlib.axes import Axes
 
 from pipeline import units
 from pipeline.artifacts import style
 from pipeline.artifacts.decode_names import PARTS, part_name
 from pipeline.words import Say
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 # Colour of a part of the time, and a pattern for those who see no colours.
 _LOOKS = {

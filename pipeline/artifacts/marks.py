@@ -1,15 +1,20 @@
 """Marks that several figures share: predicted and published rates, times per resource."""
 
+from __future__ import annotations
+
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 import pandas as pd
-from matplotlib.axes import Axes
-from matplotlib.figure import Figure
 
 from pipeline import units
 from pipeline.artifacts import style
 from pipeline.timing.resources import RESOURCES
 from pipeline.words import Say
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
 
 COLUMNS_OF_PANELS, PANEL_HEIGHT = 3, 1.45  # inches
 

@@ -1,18 +1,20 @@
 """The looks of all figures: colours, type, and placing of labels."""
 
+from __future__ import annotations
+
 import math
 from collections.abc import Sequence
 from textwrap import fill
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from unicodedata import east_asian_width
 
-from matplotlib.artist import Artist
-from matplotlib.axes import Axes
-from matplotlib.axis import Axis
-from matplotlib.figure import Figure, SubFigure
-from matplotlib.ticker import FixedLocator, LogLocator, NullFormatter, NullLocator
-
 from pipeline.words import message
+
+if TYPE_CHECKING:
+    from matplotlib.artist import Artist
+    from matplotlib.axes import Axes
+    from matplotlib.axis import Axis
+    from matplotlib.figure import Figure, SubFigure
 
 # Okabe and Ito's palette: told apart with any common colour blindness, and in print.
 BLACK = "#000000"
@@ -191,6 +193,8 @@ def panels(
     sharex, sharey
         Whether all panels have the same axis.
     """
+    from matplotlib.figure import Figure
+
     columns = min(columns, count)
     rows = -(-count // columns)
     if isinstance(figure, Figure):
@@ -222,6 +226,8 @@ def _is_below(other: Axes, axes: Axes) -> bool:
 
 def plain_ticks(axis: Axis, values: Sequence[float]) -> None:
     """Put ticks at these values, written as they are, and nowhere else."""
+    from matplotlib.ticker import FixedLocator, NullFormatter, NullLocator
+
     axis.set_major_locator(FixedLocator(list(values)))
     axis.set_major_formatter(lambda value, _: f"{value:,.10g}")
     axis.set_minor_locator(NullLocator())
@@ -251,6 +257,8 @@ def rate_ticks(axis: Axis, times: Sequence[float] = (1, 3)) -> None:
     times
         Multiples of the powers of ten, where they are others.
     """
+    from matplotlib.ticker import LogLocator, NullLocator
+
     axis.set_major_locator(LogLocator(subs=times))
     axis.set_major_formatter(lambda value, _: f"{value:,.10g}")
     axis.set_minor_locator(NullLocator())

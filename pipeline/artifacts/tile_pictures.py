@@ -1,17 +1,19 @@
 """Pictures of the tiles of C: which of them a wave computes, in which order, and what it reads."""
 
-from typing import Any
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
-from matplotlib.axes import Axes
-from matplotlib.figure import Figure, SubFigure
-from matplotlib.patches import Patch, PathPatch, Rectangle
-from matplotlib.path import Path
 from numpy.typing import NDArray
 
 from pipeline.artifacts import style
 from pipeline.words import Say
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure, SubFigure
 
 # Cells between C and the strips beside it, and their width, as shares of the tiles of C.
 GAP, STRIP = 0.03, 0.07
@@ -69,6 +71,8 @@ def _draw_cells(
     line: float,
 ) -> None:
     """Draw a rectangle of empty cells: so many along x and y."""
+    from matplotlib.patches import Rectangle
+
     (x, y), (width, height) = corner, size
     axes.add_patch(Rectangle(corner, width, height, facecolor=EMPTY))
     across, down = (np.linspace(0, size[axis], cells[axis] + 1) for axis in (0, 1))
@@ -85,6 +89,9 @@ def _fill(
     line: float,
 ) -> None:
     """Fill cells whose first corners are given, all in one path: a path each would be large."""
+    from matplotlib.patches import PathPatch
+    from matplotlib.path import Path
+
     around = np.array([(0, 0), (0, 1), (1, 1), (1, 0), (0, 0)]) * size
     corners = np.stack([x, y], axis=-1)[:, None] + around
     codes = [Path.MOVETO, Path.LINETO, Path.LINETO, Path.LINETO, Path.CLOSEPOLY] * len(x)
@@ -94,6 +101,8 @@ def _fill(
 
 def draw_key(figure: Figure | SubFigure, place: tuple[float, float], say: Say) -> None:
     """Say what the colours are, around a place (shares of the figure)."""
+    from matplotlib.patches import Patch
+
     marks = (
         (BLUES[3], say("tiles of C\nin the first wave")),
         (A_COLOUR, say("rows of A\nthat it reads")),

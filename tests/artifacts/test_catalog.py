@@ -1,5 +1,7 @@
 import ast
 import inspect
+import subprocess
+import sys
 from importlib import import_module
 from pathlib import Path
 
@@ -86,3 +88,13 @@ def test_artifact_module__has_a_table_or_a_figure_whole(name):
     assert hasattr(module, "draw") == hasattr(module, "drawn")
     assert hasattr(module, "COLUMNS") <= hasattr(module, "table")
     assert bool(module.ARTIFACT.reading) == hasattr(module, "draw")
+
+
+def test_artifact_modules__load_no_matplotlib():
+    # Every start of Snakemake imports them, to plan; most draw nothing.
+    every = [*MODULES.values(), *OWN.values(), *OWN_CUDA.values(), "pipeline.site.build"]
+    code = f"import sys, {', '.join(every)}; print('matplotlib' in sys.modules)"
+    ran = subprocess.run(
+        [sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True
+    )
+    assert ran.stdout.strip() == "False"

@@ -1,9 +1,11 @@
 """The same ladder on every GPU."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 import pandas as pd
 import xarray as xr
-from matplotlib.axes import Axes
-from matplotlib.figure import Figure
 
 from pipeline import units
 from pipeline.artifacts import marks, style
@@ -17,6 +19,10 @@ from pipeline.artifacts.ladder import (
 )
 from pipeline.render.column import Column
 from pipeline.words import Say, listed, message, together
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
 
 ARTIFACT = Artifact(
     id="across_gpus",

@@ -1,13 +1,12 @@
 """Wavefronts per access pattern, and who is served when by which bank."""
 
-from typing import Any
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
 import xarray as xr
-from matplotlib.axes import Axes
-from matplotlib.figure import Figure
-from matplotlib.patches import Patch
 
 from pipeline import units
 from pipeline.artifacts import style
@@ -17,6 +16,10 @@ from pipeline.counting.bank_map import bank_map
 from pipeline.counting.bank_patterns import BROADCAST, NEIGHBOURS, STRIDED
 from pipeline.render.column import Column
 from pipeline.words import Say, retold
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
 
 ARTIFACT = Artifact(
     id="bank_conflicts",
@@ -164,6 +167,8 @@ def drawn(patterns: xr.Dataset, say: Say) -> pd.DataFrame:
 
 def draw(frame: pd.DataFrame, figure: Figure, say: Say) -> None:
     """Draw a map of banks and wavefronts per pattern, and the wavefronts by stride."""
+    from matplotlib.patches import Patch
+
     words, strides = frame[frame["pattern"].notna()], frame[frame["pattern"].isna()]
     pictures = [picture for _, picture in words.groupby("pattern", sort=False)]
     heights = [int(picture["wavefront"].max()) + 1 for picture in pictures]

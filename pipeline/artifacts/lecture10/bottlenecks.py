@@ -1,8 +1,11 @@
 """What each resource would take, which one binds, and how that compares with published rates."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 import pandas as pd
 import xarray as xr
-from matplotlib.figure import Figure, SubFigure
 
 from pipeline import units
 from pipeline.artifacts import marks, style
@@ -12,6 +15,9 @@ from pipeline.errors import ModelError
 from pipeline.render.column import Column
 from pipeline.timing.resources import RESOURCES
 from pipeline.words import Say
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure, SubFigure
 
 ARTIFACT = Artifact(
     id="bottlenecks",

@@ -1,14 +1,20 @@
 """Counts at the large size: scaled per multiply-add against the exact polynomial."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 import pandas as pd
 import xarray as xr
-from matplotlib.figure import Figure
 
 from pipeline.artifacts import style
 from pipeline.artifacts.artifact import Artifact
 from pipeline.artifacts.ladder import by_kernel, with_exceptions
 from pipeline.render.column import Column
 from pipeline.words import Say, message
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 ARTIFACT = Artifact(
     id="extrapolation",

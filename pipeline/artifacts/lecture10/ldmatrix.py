@@ -1,12 +1,12 @@
 """Bank conflicts of ldmatrix by row width and layout, and the swizzle as a picture."""
 
-from typing import Any
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
 import xarray as xr
-from matplotlib.figure import Figure, SubFigure
-from matplotlib.patches import Rectangle
 
 from pipeline.artifacts import style
 from pipeline.artifacts.artifact import Artifact
@@ -15,6 +15,9 @@ from pipeline.tensor_core.conflicts import TILE_ROWS
 from pipeline.tensor_core.layouts import CHUNK_BYTES, LECTURE_SWIZZLE
 from pipeline.tensor_core.ldmatrix import HALF_BYTES
 from pipeline.words import Say, message
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure, SubFigure
 
 ARTIFACT = Artifact(
     id="ldmatrix",
@@ -159,6 +162,8 @@ def _by_width(figure: SubFigure, frame: pd.DataFrame, say: Say) -> None:
 
 
 def _maps(figure: SubFigure, frame: pd.DataFrame, say: Say) -> None:
+    from matplotlib.patches import Rectangle
+
     layouts = list(frame["layout"].unique())
     panels = style.panels(figure, len(layouts), columns=3, height=2, sharey=True)
     for axes, layout in zip(panels, layouts, strict=True):

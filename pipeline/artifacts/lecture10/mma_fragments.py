@@ -1,17 +1,21 @@
 """Which lane holds which element of A, B and C in one tensor-core instruction: a picture."""
 
+from __future__ import annotations
+
 from collections.abc import Iterator
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pandas as pd
 import xarray as xr
-from matplotlib.axes import Axes
-from matplotlib.figure import Figure
-from matplotlib.patches import Patch, Rectangle
 
 from pipeline.artifacts import style
 from pipeline.artifacts.artifact import Artifact
 from pipeline.words import Say, message
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+    from matplotlib.patches import Patch
 
 ARTIFACT = Artifact(
     id="mma_fragments",
@@ -112,6 +116,8 @@ def draw(frame: pd.DataFrame, figure: Figure, say: Say) -> None:
 
 def _meanings(say: Say) -> list[Patch]:
     """Say what colours and the frame mean."""
+    from matplotlib.patches import Patch
+
     colours = [
         Patch(
             facecolor=colour,
@@ -151,6 +157,8 @@ def _boxes(held: pd.DataFrame) -> Iterator[Box]:
 
 def _draw_box(axes: Axes, box: Box, operand: str) -> None:
     """Draw one box, and the name of its elements above the first of its kind."""
+    from matplotlib.patches import Rectangle
+
     framed = box.lane == EXAMPLE_LANE
     axes.add_patch(
         Rectangle(

@@ -1,14 +1,15 @@
 """Resident blocks of every kernel on every GPU, and what registers do to them."""
 
+from __future__ import annotations
+
 from collections import defaultdict
 from collections.abc import Sequence
 from itertools import cycle
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
 import xarray as xr
-from matplotlib.axes import Axes
-from matplotlib.figure import Figure
 
 from pipeline import units
 from pipeline.artifacts import style
@@ -18,6 +19,10 @@ from pipeline.hardware.occupancy import CAPABILITY
 from pipeline.hardware.occupancy import occupancy as resident
 from pipeline.render.column import Column
 from pipeline.words import Say, english, listed, message
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
 
 ARTIFACT = Artifact(
     id="occupancy",

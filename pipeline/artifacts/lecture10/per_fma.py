@@ -1,15 +1,21 @@
 """Counts per multiply-add: what stays the same at every size, and what falls as 1/n."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 import numpy as np
 import pandas as pd
 import xarray as xr
-from matplotlib.figure import Figure
 
 from pipeline.artifacts import style
 from pipeline.artifacts.artifact import Artifact
 from pipeline.artifacts.ladder import by_kernel, taken, with_exceptions
 from pipeline.render.column import Column
 from pipeline.words import Say, message
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 ARTIFACT = Artifact(
     id="per_fma",

@@ -1,18 +1,20 @@
 """A few hundred cycles of one sub-core: which warp issued what, and what the others waited for."""
 
-from typing import Any
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 import xarray as xr
-from matplotlib.axes import Axes
-from matplotlib.collections import PolyCollection
-from matplotlib.figure import Figure
-from matplotlib.patches import Patch
 
 from pipeline.artifacts import style
 from pipeline.artifacts.artifact import Artifact
 from pipeline.artifacts.ladder import name, tag
 from pipeline.words import Say, message
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
 
 ARTIFACT = Artifact(
     id="pipeline_view",
@@ -149,6 +151,8 @@ def facts(spans: xr.Dataset, say: Say) -> dict[str, Any]:
 
 def draw(frame: pd.DataFrame, figure: Figure, say: Say) -> None:
     """Draw a panel per kernel with a row per warp."""
+    from matplotlib.patches import Patch
+
     if frame.empty:
         figure.text(0.5, 0.5, say("nothing is replayed"), ha="center")
         return
@@ -191,10 +195,12 @@ def _draw_kernel(axes: Axes, group: pd.DataFrame, say: Say) -> None:
 
 
 def _boxes(
-    axes: Axes, group: pd.DataFrame, row: "pd.Series[int]", chosen: "pd.Series[bool]",
+    axes: Axes, group: pd.DataFrame, row: pd.Series[int], chosen: pd.Series[bool],
     height: float, colour: str, pattern: str,
 ) -> None:  # fmt: skip
     """Draw a box per span."""
+    from matplotlib.collections import PolyCollection
+
     corners = [
         [(begin, at - height / 2), (end, at - height / 2),
          (end, at + height / 2), (begin, at + height / 2)]

@@ -1,12 +1,12 @@
 """Published times beside those of the roofline and those of a replay of the machine code."""
 
-from typing import Any
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
 import xarray as xr
-from matplotlib.axes import Axes
-from matplotlib.figure import Figure
 
 from pipeline import units
 from pipeline.artifacts import style
@@ -14,6 +14,10 @@ from pipeline.artifacts.artifact import Artifact
 from pipeline.artifacts.ladder import gpus_in_order, kernel_names, mean_absolute_error, tag
 from pipeline.render.column import Column
 from pipeline.words import Say, listed
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
 
 ARTIFACT = Artifact(
     id="sm_replay",

@@ -1,11 +1,12 @@
 """Row-major against other orders of blocks: what a wave touches, and what that costs in DRAM."""
 
+from __future__ import annotations
+
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 import pandas as pd
 import xarray as xr
-from matplotlib.axes import Axes
-from matplotlib.figure import Figure
 
 from pipeline import units
 from pipeline.artifacts import style, tile_pictures
@@ -15,6 +16,10 @@ from pipeline.timing.tile_order import named_order
 from pipeline.timing.tile_order import tile_order as grouped_order
 from pipeline.vocab.tile_order import ORDER
 from pipeline.words import Say, message, named_together
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
 
 ARTIFACT = Artifact(
     id="tile_order",

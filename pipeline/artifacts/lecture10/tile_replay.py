@@ -1,16 +1,20 @@
 """Tiles by the roofline and by a replay: what an autotuner would gain from either."""
 
-from typing import Any
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 import xarray as xr
-from matplotlib.figure import Figure
 
 from pipeline.artifacts import style
 from pipeline.artifacts.artifact import Artifact
 from pipeline.artifacts.ladder import stall_name, tag
 from pipeline.render.column import Column
 from pipeline.words import Say, together
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 ARTIFACT = Artifact(
     id="tile_replay",

@@ -1,12 +1,12 @@
 """The sweep of tiles: the best for each GPU, what tiles are worth, what excludes the others."""
 
-from typing import Any
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
 import xarray as xr
-from matplotlib.axes import Axes
-from matplotlib.figure import Figure
 
 from pipeline import units
 from pipeline.artifacts import style
@@ -15,6 +15,10 @@ from pipeline.artifacts.ladder import tag
 from pipeline.render.column import Column
 from pipeline.vocab.sweeps import NO_RULE, RULES
 from pipeline.words import Say, message, named_together, together
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
 
 ARTIFACT = Artifact(
     id="tile_sweep",

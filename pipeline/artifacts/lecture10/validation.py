@@ -1,9 +1,12 @@
 """Predictions against published measurements, and what the model leaves out."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 import numpy as np
 import pandas as pd
 import xarray as xr
-from matplotlib.figure import Figure, SubFigure
 
 from pipeline.artifacts import style
 from pipeline.artifacts.artifact import Artifact
@@ -11,6 +14,9 @@ from pipeline.artifacts.ladder import gpus_in_order, kernel_names, mean_absolute
 from pipeline.render.column import Column
 from pipeline.timing.resources import RESOURCES
 from pipeline.words import Say, english, listed, message
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure, SubFigure
 
 ARTIFACT = Artifact(
     id="validation",

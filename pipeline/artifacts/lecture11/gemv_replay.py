@@ -1,11 +1,12 @@
 """Matrix-vector products of a decode step: published, replayed, and by the lecture's model."""
 
-from typing import Any
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
 import xarray as xr
-from matplotlib.figure import Figure
 
 from pipeline import units
 from pipeline.artifacts import style
@@ -13,6 +14,9 @@ from pipeline.artifacts.artifact import Artifact
 from pipeline.artifacts.ladder import gpus_in_order, mean_absolute_error, stall_name
 from pipeline.render.column import Column
 from pipeline.words import Say, together
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 ARTIFACT = Artifact(
     id="gemv_replay",

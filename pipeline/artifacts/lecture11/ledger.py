@@ -1,12 +1,12 @@
 """What one decode step reads, operation by operation."""
 
-from typing import Any
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
 import xarray as xr
-from matplotlib.axes import Axes
-from matplotlib.figure import Figure
 
 from pipeline import units
 from pipeline.artifacts import style
@@ -14,6 +14,10 @@ from pipeline.artifacts.artifact import Artifact
 from pipeline.artifacts.decode_names import operation_name
 from pipeline.render.column import Column
 from pipeline.words import Say
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
 
 ARTIFACT = Artifact(
     id="ledger",

@@ -1,12 +1,13 @@
 """Ways to run a decode step: kernels, time, rate, utilisation."""
 
+from __future__ import annotations
+
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
 import xarray as xr
-from matplotlib.axes import Axes
-from matplotlib.figure import Figure
 
 from pipeline import units
 from pipeline.artifacts import style
@@ -14,6 +15,10 @@ from pipeline.artifacts.artifact import Artifact
 from pipeline.artifacts.decode_step import bars_by_gpu, executions
 from pipeline.render.column import Column
 from pipeline.words import Say, listed, named_together
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
 
 ARTIFACT = Artifact(
     id="timeline",

@@ -1,10 +1,12 @@
 """Where the time of a decode step goes."""
 
+from __future__ import annotations
+
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 import pandas as pd
 import xarray as xr
-from matplotlib.figure import Figure
 
 from pipeline import units
 from pipeline.artifacts import style
@@ -13,6 +15,9 @@ from pipeline.artifacts.decode_names import PARTS, part_name
 from pipeline.artifacts.decode_step import bars_by_gpu, executions, stack
 from pipeline.render.column import Column
 from pipeline.words import Say, listed, message
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 ARTIFACT = Artifact(
     id="timeline_parts",

@@ -1,20 +1,24 @@
 """Where the megakernel wins by how much: heat maps over the sweep of timelines."""
 
+from __future__ import annotations
+
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
 import xarray as xr
-from matplotlib.axes import Axes
-from matplotlib.colors import TwoSlopeNorm
-from matplotlib.figure import Figure
 
 from pipeline import units
 from pipeline.artifacts import style
 from pipeline.artifacts.artifact import Artifact
 from pipeline.vocab.sweeps import GAIN_PAIRS
 from pipeline.words import Say, message
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.colors import TwoSlopeNorm
+    from matplotlib.figure import Figure
 
 ARTIFACT = Artifact(
     id="timeline_sweep",
@@ -107,6 +111,8 @@ def _heat_map(here: xr.Dataset, row: str, column: str) -> pd.DataFrame:
 
 def draw(frame: pd.DataFrame, figure: Figure, say: Say) -> None:
     """Draw four heat maps and the ranges."""
+    from matplotlib.colors import TwoSlopeNorm
+
     gpus = frame[frame["panel"] == "gpus"]
     figure.set_figheight(6.5 + 0.2 * len(gpus))
     ratios = [5.6, 0.7 + 0.2 * len(gpus)]

@@ -1,17 +1,21 @@
 """The first layers of a decode step on a time axis, in every way to run it."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 import pandas as pd
 import xarray as xr
-from matplotlib.axes import Axes
-from matplotlib.collections import PolyCollection
-from matplotlib.figure import Figure
-from matplotlib.patches import Patch
 
 from pipeline import units
 from pipeline.artifacts import style
 from pipeline.artifacts.artifact import Artifact
 from pipeline.vocab.decode_spans import INSTRUCTIONS
 from pipeline.words import Say, message
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
 
 ARTIFACT = Artifact(
     id="timeline_trace",
@@ -129,6 +133,8 @@ def drawn(spans: xr.Dataset) -> pd.DataFrame:
 
 def draw(frame: pd.DataFrame, figure: Figure, say: Say) -> None:
     """Draw a bar per execution, and below the SMs of the megakernel."""
+    from matplotlib.patches import Patch
+
     kernels = frame[frame["execution"] != INSTRUCTIONS]
     sms = frame[frame["execution"] == INSTRUCTIONS]
     rows = max(1, kernels["execution"].nunique())
@@ -158,7 +164,9 @@ def draw(frame: pd.DataFrame, figure: Figure, say: Say) -> None:
     figure.legend(handles=handles, loc="outside upper left", ncols=2)
 
 
-def _draw(axes: Axes, frame: pd.DataFrame, rows: "pd.Series[int]", with_patterns: bool) -> None:
+def _draw(axes: Axes, frame: pd.DataFrame, rows: pd.Series[int], with_patterns: bool) -> None:
+    from matplotlib.collections import PolyCollection
+
     groups = frame["part"].map(_GROUPS)
     for group, (colour, hatch, _) in _LOOKS.items():
         chosen = groups == group

@@ -1,10 +1,12 @@
 """Wave quantisation: what the last wave of blocks leaves idle."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 import numpy as np
 import pandas as pd
 import xarray as xr
-from matplotlib.axes import Axes
-from matplotlib.figure import Figure
 
 from pipeline.artifacts import style
 from pipeline.artifacts.artifact import Artifact
@@ -12,6 +14,10 @@ from pipeline.artifacts.decode_names import operation_name
 from pipeline.decode.waves import ROWS, sm_utilisation
 from pipeline.render.column import Column
 from pipeline.words import Say, retold
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
 
 ARTIFACT = Artifact(
     id="waves",

@@ -1,8 +1,11 @@
 """The user's own compiled kernels: how long they take on every GPU, and what sets the time."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 import pandas as pd
 import xarray as xr
-from matplotlib.figure import Figure
 
 from pipeline import units
 from pipeline.artifacts import marks, style
@@ -12,6 +15,9 @@ from pipeline.render.column import Column
 from pipeline.timing.compiled import METHOD
 from pipeline.timing.resources import RESOURCES
 from pipeline.words import Say, english, listed, message, named_together, together
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 ARTIFACT = Artifact(
     id="own_cuda",

@@ -1,9 +1,12 @@
 """The user's own kernels: how long they take on every GPU, what sets the time, and why."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 import numpy as np
 import pandas as pd
 import xarray as xr
-from matplotlib.figure import Figure
 
 from pipeline import units
 from pipeline.artifacts import marks, style
@@ -13,6 +16,9 @@ from pipeline.counting.own_fit import unfit
 from pipeline.render.column import Column
 from pipeline.timing.resources import RESOURCES
 from pipeline.words import Say, listed, message, named_together, together
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 ARTIFACT = Artifact(
     id="own_kernels",
