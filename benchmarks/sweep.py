@@ -5,8 +5,8 @@ evaluations per second as JSON) the two are timed in turn. Each sweep runs in a 
 so that its largest memory is its own.
 
 Shown: rate and memory of the timeline sweep at several sizes, seconds per 1e8 further points, what
-a reduction over each dimension of the largest store takes, and the time of the tile sweep with
-nothing compiled before.
+a reduction over each dimension of the largest store takes, and the time of the counts of tiles
+with nothing compiled before.
 """
 
 import argparse
@@ -35,8 +35,8 @@ from pipeline.hardware.sheet import load_sheets
 from pipeline.region_store import sweep_to
 from pipeline.sweep.execute import Limits
 from pipeline.sweep.plan import Budget
+from pipeline.sweep.tile_counts import count_sweep
 from pipeline.sweep.tile_points import TileSpace
-from pipeline.sweep.tiles import tile_sweep
 from pipeline.sweep.timelines import ORDER, read_sweep
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -75,13 +75,13 @@ def timelines(scale: float):
 
 
 def tiles():
-    """Lay out the configured sweep of block tiles."""
+    """Lay out the configured counts of block tiles."""
     config = settings()
     space = parameters.tile_space(
         "tiles", parameters.TILED, config.sweeps.tiles, config.counting.wavefronts
     )
     sheets = load_sheets(ROOT / "data/gpus", config.gpus)
-    return tile_sweep(figures(sheets), TileSpace(**space))
+    return count_sweep(figures(sheets), TileSpace(**space))
 
 
 def child(what: str, path: str, workers: int, scale: float) -> dict[str, float]:
@@ -169,7 +169,7 @@ def main() -> None:
         cold = {"NUMBA_CACHE_DIR": str(Path(folder) / "numba")}
         run = measured("tiles", Path(folder) / "tiles.zarr", given.workers, **cold)
         print(
-            f"tile sweep, compilation included: {run['points']:,} points in "
+            f"counts of tiles, compilation included: {run['points']:,} points in "
             f"{run['seconds']:.1f} s, {run['cpu']:.1f} s of one core"
         )
 

@@ -179,6 +179,11 @@ def _stores(folder: Path) -> dict[str, Path]:
     return found
 
 
+def content(path: str | Path) -> str:
+    """Digest of what a store holds, whatever made it."""
+    return (Path(path) / file_digests.CONTENT).read_text(encoding="utf-8").strip()
+
+
 def open_lazily(path: str | Path) -> xr.Dataset:
     """Open a store after a look at every file of it, which costs far less than to decode them.
 

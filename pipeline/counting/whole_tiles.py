@@ -5,9 +5,9 @@ Blocks of a product whose tiles are whole all do the same, up to where their row
 the tile and a line, along k after that of a step and a line. So a counter is the number of such
 periods across C times a number that is linear in the periods along k.
 
-At k = 0 that number is what happens outside of the steps, the stores of C. It does not depend on
-the depth of a step, so tilings that differ in nothing else share it, and each of them takes a
-single further count.
+At k = 0 that number is what happens outside of the steps, the stores of C: a kernel is run without
+any step to count it. It does not depend on the depth of a step, so tilings that differ in nothing
+else share it, and each of them takes a single further count.
 """
 
 import math
@@ -18,10 +18,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from pipeline.counting.extrapolate import interpolate
 from pipeline.errors import ModelError
 from pipeline.kernels.kernel import Kernel, Launch
-from pipeline.kernels.matmul import counts
+from pipeline.kernels.matmul import counts, counts_without_steps
+from pipeline.simt.launch import Launched
 from pipeline.vocab.counters import COUNTERS
 
 LINE_ELEMENTS = 32
@@ -45,7 +45,7 @@ class WholeTiles:
 
     def __init__(self, rule: str = "lecture") -> None:
         self._rule = rule
-        self._outside: dict[tuple[str, Any], NDArray[np.object_]] = {}
+        self._outside: dict[tuple[str, Any], NDArray[np.int64]] = {}
 
     def square(self, kernel: Kernel, options: Any, sizes: Sequence[int]) -> NDArray[np.int64]:
         """Count exactly what a kernel does on square products of several sizes.
@@ -53,7 +53,8 @@ class WholeTiles:
         Parameters
         ----------
         kernel, options
-            What to count; a kernel whose ``bk`` changes only the depth of steps.
+            What to count; a kernel whose ``bk`` changes only the depth of steps, and that reads
+            nothing ahead of them.
         sizes
             Values of n: multiples of every part of :func:`period`.
 
@@ -75,18 +76,22 @@ class WholeTiles:
                 f"{kernel.id} with {options}: cannot be counted at n = {wrong[0]} from whole "
                 f"tiles; n must be a multiple of {math.lcm(*across)}"
             )
-        one_period = self._count(kernel, options, k)
+        one_period = _counters(counts(kernel, m, n, k, options, self._rule))
+        outside = self._outside_of_steps(kernel, options)
+        periods = np.array(sizes, np.int64)[:, None]
+        along_k = outside + (one_period - outside) * (periods // k)
+        return along_k * (periods * periods // (m * n))
+
+    def _outside_of_steps(self, kernel: Kernel, options: Any) -> NDArray[np.int64]:
+        """Count what happens outside of the steps, in one period across C."""
         shared = (kernel.id, replace(options, bk=0))
         if shared not in self._outside:
-            two_periods = self._count(kernel, options, 2 * k)
-            both = np.stack([one_period, two_periods])
-            self._outside[shared] = interpolate((k, 2 * k), both, [0])[0]
-        along_k = interpolate((0, k), np.stack([self._outside[shared], one_period]), sizes)
-        blocks = np.array([[size * size // (m * n)] for size in sizes], object)
-        return (along_k * blocks).astype(np.int64)
+            m, n, _ = period(kernel.launch(options))
+            self._outside[shared] = _counters(
+                counts_without_steps(kernel, m, n, options, self._rule)
+            )
+        return self._outside[shared]
 
-    def _count(self, kernel: Kernel, options: Any, depth: int) -> NDArray[np.object_]:
-        """Count one period across C."""
-        m, n, _ = period(kernel.launch(options))
-        counters = counts(kernel, m, n, depth, options, self._rule).counters
-        return np.array([counters[name] for name in COUNTERS], object)
+
+def _counters(launched: Launched) -> NDArray[np.int64]:
+    return np.array([launched.counters[name] for name in COUNTERS], np.int64)

@@ -59,7 +59,8 @@ def multiply(
     (m, k), (inner, n) = left.shape, right.shape
     if k != inner:
         raise LaunchError(f"A is {m} x {k} and B is {inner} x {n}; the inner sizes must agree")
-    grid, block = _configuration(kernel, options, m, n, k)
+    _require_fit(kernel, options, m, n, k)
+    grid, block = _configuration(kernel, options, m, n)
     c = np.zeros((m, n), np.float32)
     launched = launch(kernel.body, grid, block, left, right, c, m, n, k, options, rule=rule)
     return c, launched
@@ -102,13 +103,44 @@ def counts(
     """
     chosen = kernel.options() if options is None else options
     m, n, k = (_size(name, size) for name, size in zip("MNK", (m, n, k), strict=True))
-    grid, block = _configuration(kernel, chosen, m, n, k)
+    _require_fit(kernel, chosen, m, n, k)
+    return _counted(kernel, m, n, k, chosen, rule)
+
+
+def counts_without_steps(
+    kernel: Kernel, m: int, n: int, options: Any, rule: str = "lecture"
+) -> Launched:
+    """Count what a kernel does outside of its steps along k: all that it does if there is no step.
+
+    Parameters
+    ----------
+    kernel, options
+        What to count; a kernel that reads nothing ahead of its steps.
+    m, n
+        Rows and columns of C, a shape that the kernel takes.
+    rule
+        How shared-memory wavefronts are counted.
+
+    Raises
+    ------
+    LaunchError
+        As :func:`counts`.
+    OutOfRangeError
+        If the kernel reads ahead.
+    """
+    _require_fit(kernel, options, m, n, kernel.launch(options).multiple[2])
+    return _counted(kernel, m, n, 0, options, rule)
+
+
+def _counted(kernel: Kernel, m: int, n: int, k: int, options: Any, rule: str) -> Launched:
+    """Count a product whose shape the kernel takes."""
+    grid, block = _configuration(kernel, options, m, n)
     arrays = [
         GlobalArray.without_values("a", m * k, kernel.element),
         GlobalArray.without_values("b", k * n, kernel.element),
         GlobalArray.without_values("c", m * n, np.float32),
     ]
-    return count(kernel.body, grid, block, *arrays, m, n, k, chosen, rule=rule)
+    return count(kernel.body, grid, block, *arrays, m, n, k, options, rule=rule)
 
 
 def _refuse_options(kernel: Kernel, options: Any) -> None:
@@ -143,13 +175,17 @@ def _factor(name: str, factor: Any, element: str) -> NDArray[Any]:
     return np.ascontiguousarray(given, element)
 
 
-def _configuration(
-    kernel: Kernel, options: Any, m: int, n: int, k: int
-) -> tuple[tuple[int, int], tuple[int, int, int]]:
-    """Return grid and block for a shape, or refuse it."""
+def _require_fit(kernel: Kernel, options: Any, m: int, n: int, k: int) -> None:
+    """Refuse a shape that the kernel does not take."""
     reason = misfit(kernel, options, m, n, k)
     if reason:
         raise LaunchError(reason)
+
+
+def _configuration(
+    kernel: Kernel, options: Any, m: int, n: int
+) -> tuple[tuple[int, int], tuple[int, int, int]]:
+    """Return grid and block for a shape of C."""
     configuration = kernel.launch(options)
     rows, cols = configuration.tile
     return (-(-m // rows), -(-n // cols)), configuration.block

@@ -21,7 +21,7 @@ from pipeline.vocab.sweeps import NO_RULE
 CLUSTER = "cluster"
 
 SAMPLES = 3
-"""Regions that are timed before a sweep starts."""
+"""Regions that are computed before a sweep starts, to time it; their results are kept."""
 
 _FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
@@ -83,6 +83,8 @@ class _Surveyed:
         Points that are computed, by region.
     plan
         What it will take.
+    samples
+        What was computed to time the sweep, by number of the region.
     template
         Layout of the result.
     """
@@ -90,6 +92,7 @@ class _Surveyed:
     regions: Sequence[Region]
     points: Sequence[int]
     plan: Plan
+    samples: Mapping[int, xr.Dataset]
     template: xr.Dataset
 
 
@@ -135,7 +138,10 @@ def run(
     try:
         done = target.prepare(survey.template, identity)
         progress.found(sum(points[number] for number in done), len(done))
-        _compute(sweep, unfinished(regions, set(done)), target, finish, limits)
+        for number, computed in survey.samples.items():
+            if number not in done:
+                finish(number, target.write(regions[number], computed))
+        _compute(sweep, unfinished(regions, {*done, *survey.samples}), target, finish, limits)
         target.publish()
     except OSError as error:
         if error.errno not in _FULL:
@@ -156,8 +162,8 @@ def _survey(sweep: Sweep) -> _Surveyed:
     counted = [Counter(sweep.census(sweep.part(region))) for region in regions]
     total = sum(counted, Counter())
     points = [one[NO_RULE] for one in counted]
-    sample, seconds_per_point = _sample(sweep, regions, points)
-    laid_out = template(sweep, sample)
+    samples, seconds_per_point = _sample(sweep, regions, points)
+    laid_out = template(sweep, next(iter(samples.values())))
     plan = Plan(
         name=sweep.name,
         unit=sweep.unit,
@@ -169,7 +175,7 @@ def _survey(sweep: Sweep) -> _Surveyed:
         size=laid_out.nbytes,
         seconds=total[NO_RULE] * seconds_per_point,
     )
-    return _Surveyed(regions, points, plan, laid_out)
+    return _Surveyed(regions, points, plan, samples, laid_out)
 
 
 def _compute(
@@ -189,13 +195,18 @@ def _compute(
 
 def _sample(
     sweep: Sweep, regions: Sequence[Region], points: Sequence[int]
-) -> tuple[xr.Dataset, float]:
-    """Time regions from all over the sweep, after one that may compile: seconds per point."""
+) -> tuple[dict[int, xr.Dataset], float]:
+    """Compute regions from all over the sweep, by number; also give seconds per point.
+
+    The first one may compile, so it is timed only where it is all there is.
+    """
     busy = [number for number in range(len(regions)) if points[number]] or [0]
     chosen = sorted({busy[len(busy) * i // SAMPLES] for i in range(SAMPLES)})
-    parts = [sweep.part(regions[number]) for number in chosen]
-    sample = sweep.compute(parts[0])
-    started = time.perf_counter()
-    for part in parts:
-        sweep.compute(part)
-    return sample, (time.perf_counter() - started) / max(1, sum(points[i] for i in chosen))
+    computed, seconds = {}, {}
+    for number in chosen:
+        started = time.perf_counter()
+        computed[number] = sweep.compute(sweep.part(regions[number]))
+        seconds[number] = time.perf_counter() - started
+    timed = chosen[1:] or chosen
+    per_point = sum(seconds[number] for number in timed) / max(1, sum(points[i] for i in timed))
+    return computed, per_point

@@ -5,7 +5,7 @@ import itertools
 import json
 import math
 from collections.abc import Callable, Hashable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import dask.array
@@ -36,6 +36,9 @@ class Sweep:
     census
         Takes the coordinates of one region and counts its points by the rule that excludes them,
         those that are computed under ``pipeline.vocab.sweeps.NO_RULE``.
+    given
+        What ``compute`` takes besides coordinates: variables over them, which may be lazy. Each
+        region gets its part of them.
     """
 
     name: str
@@ -44,6 +47,7 @@ class Sweep:
     chunks: Mapping[str, int]
     compute: Callable[[xr.Dataset], xr.Dataset]
     census: Callable[[xr.Dataset], Mapping[str, int]]
+    given: xr.Dataset = field(default_factory=xr.Dataset)
 
     def regions(self) -> list[Region]:
         """Cut the grid; the last dimension varies fastest."""
@@ -54,8 +58,9 @@ class Sweep:
         return [dict(zip(self.chunks, cut, strict=True)) for cut in itertools.product(*cuts)]
 
     def part(self, region: Region) -> xr.Dataset:
-        """Coordinates of a region."""
-        return self.coordinates.isel(dict(region))
+        """Coordinates of a region, and what is given there."""
+        given = self.given.isel(dict(region), missing_dims="ignore")
+        return self.coordinates.isel(dict(region)).assign(given.data_vars)
 
     def _starts(self, dim: str, step: int) -> range:
         return range(0, self.coordinates.sizes[dim], step)

@@ -149,7 +149,8 @@ class _Run:
         return self.client.submit(
             _checked_compute,
             self.sweep.compute,
-            self.sweep.part(region),
+            # Workers may have no disk in common with this process.
+            self.sweep.part(region).load(),
             identity,
             pure=False,
         )

@@ -19,6 +19,9 @@ from pipeline.kernels.registry import KERNELS
 from pipeline.kernels.warptile import WARP
 from pipeline.vocab.sweeps import NO_RULE, RULES
 
+CUT = {"bm": 1, "bn": 1}
+"""A region is one shape of C per block: all of its points share their DRAM traffic."""
+
 _BY_LIMIT = {"shared": "shared_memory", "registers": "registers", "warps": "threads"}
 
 
@@ -102,6 +105,13 @@ class Screened:
     rule: NDArray[np.str_]
 
 
+def coordinates(space: TileSpace) -> xr.Dataset:
+    """Label kernels, sizes and tiles of a space."""
+    axes = {axis: np.array(values, np.int64) for axis, values in space.axes.items()}
+    sizes = np.array(space.sizes, np.int64)
+    return xr.Dataset(coords={"kernel": list(space.kernels), "n": sizes, **axes})
+
+
 def tiles_of(part: xr.Dataset, space: TileSpace) -> list[dict[str, int]]:
     """List the tiles of a region, the last axis fastest."""
     values = [part[name].to_numpy().tolist() for name in space.axes]
@@ -116,7 +126,7 @@ def screen(part: xr.Dataset, gpus: xr.Dataset, space: TileSpace) -> Screened:
     part
         Coordinates of the region.
     gpus : (gpu)
-        Figures of the GPUs.
+        Figures of the GPUs, of which those are read that decide on occupancy.
     space
         What is swept.
     """

@@ -1,4 +1,4 @@
-"""Sweep of tiles: counted exactly, predicted on every GPU, the best kernel for every tile."""
+"""Sweep of tiles: predicted on every GPU from exact counts, the best kernel for every tile."""
 
 from collections.abc import Sequence
 from functools import partial
@@ -8,24 +8,19 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
-from pipeline.counting.whole_tiles import WholeTiles
-from pipeline.kernels.registry import KERNELS
 from pipeline.sweep.layout import Sweep
 from pipeline.sweep.tile_points import (
+    CUT,
     Candidate,
     Screened,
     TileSpace,
+    coordinates,
     explain,
-    misfit,
     screen,
 )
 from pipeline.timing.predict import NO_BOUND, predict
-from pipeline.vocab.counters import COUNTERS
 from pipeline.vocab.sweeps import NO_RULE, RULES, TILES
 from pipeline.vocab.variable import annotate
-
-CUT = ("bm", "bn")
-"""A region is one shape of C per block: all of its points share their DRAM traffic."""
 
 NO_KERNEL = "none"
 
@@ -33,33 +28,30 @@ _METHOD = "exact"
 _PREDICTED = {"kernel_t": "t", "kernel_gflops": "gflops"}
 
 
-def tile_sweep(gpus: xr.Dataset, space: TileSpace) -> Sweep:
+def tile_sweep(gpus: xr.Dataset, counts: xr.Dataset, space: TileSpace) -> Sweep:
     """Lay out the sweep of a space of tiles.
 
     Parameters
     ----------
     gpus : (gpu)
         Every figure of the GPUs.
+    counts : (counter, kernel, n, tile)
+        What :func:`pipeline.sweep.tile_counts.count_tiles` gives for the space; may be lazy.
     space
         What is swept.
     """
-    coordinates = xr.Dataset(
-        coords={
-            "kernel": list(space.kernels),
-            "n": np.array(space.sizes, np.int64),
-            **{axis: np.array(values, np.int64) for axis, values in space.axes.items()},
-            "gpu": gpus["gpu"].to_numpy(),
-            "gpu_name": ("gpu", gpus["gpu_name"].to_numpy()),
-        }
+    labels = coordinates(space).assign_coords(
+        gpu=gpus["gpu"].to_numpy(), gpu_name=("gpu", gpus["gpu_name"].to_numpy())
     )
     figures = gpus.drop_attrs()
     return Sweep(
         name=space.name,
         unit="points",
-        coordinates=annotate(coordinates, TILES),
-        chunks=dict.fromkeys(CUT, 1),
+        coordinates=annotate(labels, TILES),
+        chunks=CUT,
         compute=partial(compute_tiles, gpus=figures, space=space),
         census=partial(count_by_rule, gpus=figures, space=space),
+        given=counts,
     )
 
 
@@ -75,7 +67,7 @@ def compute_tiles(part: xr.Dataset, gpus: xr.Dataset, space: TileSpace) -> xr.Da
     Parameters
     ----------
     part
-        Coordinates of the region.
+        Coordinates of the region, and its counts.
     gpus : (gpu)
         Figures of the GPUs.
     space
@@ -88,7 +80,7 @@ def compute_tiles(part: xr.Dataset, gpus: xr.Dataset, space: TileSpace) -> xr.Da
         ``space.n``, of the kernel that is fastest there, the first one on a tie.
     """
     screened = screen(part, gpus, space)
-    each = _each_kernel(screened, gpus, space)
+    each = _each_kernel(screened, part, gpus)
     best = _best(screened, each, gpus, space)
     lengths = [part.sizes[axis] for axis in space.axes]
     tile, per_kernel = (*space.axes, "gpu"), ("kernel", "n", *space.axes, "gpu")
@@ -102,7 +94,7 @@ def compute_tiles(part: xr.Dataset, gpus: xr.Dataset, space: TileSpace) -> xr.Da
     return annotate(result, TILES)
 
 
-def _each_kernel(screened: Screened, gpus: xr.Dataset, space: TileSpace) -> dict[str, NDArray[Any]]:
+def _each_kernel(screened: Screened, part: xr.Dataset, gpus: xr.Dataset) -> dict[str, NDArray[Any]]:
     """Predict every kernel with every tile that it takes: (kernel, n, tile, gpu)."""
     rule = screened.rule
     valid = rule == NO_RULE
@@ -113,7 +105,7 @@ def _each_kernel(screened: Screened, gpus: xr.Dataset, space: TileSpace) -> dict
     counted = [one for one in screened.launched if valid[one.kernel, :, one.tile].any()]
     if counted:
         assert screened.resident is not None
-        predicted = predict(_counts(counted, space), screened.resident, gpus).isel(method=0)
+        predicted = predict(_counts(counted, part), screened.resident, gpus).isel(method=0)
         predicted = predicted.transpose("kernel", "n", "gpu")
         kernels, tiles = ([one.kernel for one in counted], [one.tile for one in counted])
         for name, source in (_PREDICTED | {"kernel_bound": "bound"}).items():
@@ -124,22 +116,20 @@ def _each_kernel(screened: Screened, gpus: xr.Dataset, space: TileSpace) -> dict
     return values
 
 
-def _counts(counted: Sequence[Candidate], space: TileSpace) -> xr.Dataset:
-    """Exact counters over (kernel, n, method), one entry of ``kernel`` per candidate."""
-    values = np.full((len(COUNTERS), len(counted), len(space.sizes), 1), np.nan)
-    counter = WholeTiles(space.wavefronts)
-    for row, one in enumerate(counted):
-        assert one.launch is not None
-        fits = [not misfit(one.launch, n) for n in space.sizes]
-        sizes = [n for n, fit in zip(space.sizes, fits, strict=True) if fit]
-        kernel = KERNELS[space.kernels[one.kernel]]
-        values[:, row, fits, 0] = counter.square(kernel, one.options, sizes).T
+def _counts(counted: Sequence[Candidate], part: xr.Dataset) -> xr.Dataset:
+    """Counters over (kernel, n, method), one entry of ``kernel`` per candidate."""
+    held = part["count"].to_numpy()
+    kernels, tiles = ([one.kernel for one in counted], [one.tile for one in counted])
+    by_tile = held.reshape(*held.shape[:3], -1)[:, kernels, :, tiles]
+    # Where a tile does not fit a size there are no counts, not counts of zero.
+    values = np.where(by_tile.any(axis=1, keepdims=True), by_tile, np.nan)
+    names = part["counter"].to_numpy().tolist()
     return xr.Dataset(
         {
-            name: (("kernel", "n", "method"), counters)
-            for name, counters in zip(COUNTERS, values, strict=True)
+            name: (("kernel", "n", "method"), values[:, number, :, None])
+            for number, name in enumerate(names)
         },
-        {"kernel": [one.name for one in counted], "n": list(space.sizes), "method": [_METHOD]},
+        {"kernel": [one.name for one in counted], "n": part["n"].to_numpy(), "method": [_METHOD]},
     )
 
 

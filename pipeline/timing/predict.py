@@ -57,7 +57,7 @@ def predict(
     ModelError
         If ``occupancy`` lacks a kernel or a GPU that the other inputs have.
     """
-    _check_inputs(counts, occupancy, gpus, resources)
+    counts, occupancy, gpus = _needed(counts, occupancy, gpus, resources)
     labels = {
         name: source[name].drop_attrs().reset_coords(drop=True)
         for source, names in ((counts, ("kernel_number", "kernel_label")), (gpus, ("gpu_name",)))
@@ -116,15 +116,19 @@ def _bound(times: dict[str, xr.DataArray], slowest: xr.DataArray) -> xr.DataArra
     return bound
 
 
-def _check_inputs(
+def _needed(
     counts: xr.Dataset, occupancy: xr.Dataset, gpus: xr.Dataset, resources: Sequence[Resource]
-) -> None:
-    counters = {name for one in resources for name in one.demand} - {"dram_bytes"}
+) -> tuple[xr.Dataset, xr.Dataset, xr.Dataset]:
+    """Take of the inputs what is read; refuse those that lack any of it."""
+    demands = {name for one in resources for name in one.demand} - {"dram_bytes"}
     figures = {name for one in resources for name in one.rate}
-    _require("counts", counts, {"fma"} | counters, ("kernel", "n", "method"))
-    product = set() if "compulsory_bytes" in counts else {"tile_m", "tile_n", "element_bytes"}
-    _require("occupancy", occupancy, {"blocks_per_sm"} | product, ("kernel", "gpu"))
-    _require("gpus", gpus, {"sm_count"} | figures, ("gpu",))
+    measured = {"compulsory_bytes"} & set(counts)
+    product = set() if measured else {"tile_m", "tile_n", "element_bytes"}
+    needed = (
+        _require("counts", counts, {"fma"} | demands | measured, ("kernel", "n", "method")),
+        _require("occupancy", occupancy, {"blocks_per_sm"} | product, ("kernel", "gpu")),
+        _require("gpus", gpus, {"sm_count"} | figures, ("gpu",)),
+    )
     for dimension, wanted, source in (("kernel", counts, "counts"), ("gpu", gpus, "gpus")):
         absent = sorted(set(wanted[dimension].values) - set(occupancy[dimension].values))
         if absent:
@@ -133,11 +137,13 @@ def _check_inputs(
                 f"only {', '.join(map(str, occupancy[dimension].values))}; compute the occupancy "
                 f"of every kernel on every GPU that is to be predicted"
             )
+    return needed
 
 
 def _require(
     name: str, data: xr.Dataset, variables: Iterable[str], dimensions: Sequence[str]
-) -> None:
+) -> xr.Dataset:
+    """Take the variables; refuse a dataset that lacks any, or a dimension."""
     missing = sorted(set(variables) - set(data.data_vars))
     if missing:
         raise VocabularyError(
@@ -150,3 +156,4 @@ def _require(
             f"predict: {name} has no coordinate {', '.join(unlabelled)}; it must have the "
             f"dimensions ({', '.join(dimensions)}), also where they have one element"
         )
+    return data[sorted(variables)]

@@ -55,6 +55,15 @@ TILES = (
     }
 )
 
+TILE_COUNTS = (
+    DIMENSIONS
+    | TILE_AXES
+    | {
+        "counter": Variable("1", "what is counted; pipeline/vocab/counters.py says how"),
+        "count": Variable("1", "events of one launch, exact; 0 where no kernel runs on any GPU"),
+    }
+)
+
 _OF = {"best": "of the best tile", "published": "of the published tile; 0 without one"}
 
 BEST_TILES = (

@@ -13,8 +13,9 @@ from pipeline.decode.workload import Workload
 from pipeline.hardware.plain_figures import side_by_side
 from pipeline.hardware.sheet import load_sheets
 from pipeline.sweep.best_tiles import best_tiles
+from pipeline.sweep.tile_counts import count_sweep
 from pipeline.sweep.tile_points import TileSpace
-from pipeline.sweep.tiles import compute_tiles, tile_sweep
+from pipeline.sweep.tiles import tile_sweep
 from pipeline.sweep.timeline_gain import timeline_gain
 from pipeline.sweep.timelines import TimelineSpace, timeline_sweep
 from tests.artifacts import fixtures
@@ -44,9 +45,15 @@ TIMELINES = {
 def swept(name, kernels, axes):
     """Every point of a space, in memory."""
     gpus = fixtures.gpus()
-    sweep = tile_sweep(gpus, TileSpace(name, kernels, axes, (1024, 4096), 4096, "lecture"))
-    whole = compute_tiles(sweep.coordinates, **sweep.compute.keywords)
-    return whole.assign_coords(sweep.coordinates.coords)
+    space = TileSpace(name, kernels, axes, (1024, 4096), 4096, "lecture")
+    counts = computed(count_sweep(gpus, space))
+    return computed(tile_sweep(gpus, counts, space))
+
+
+def computed(sweep):
+    """Compute all of a sweep at once."""
+    everything = {dim: slice(None) for dim in sweep.chunks}
+    return sweep.compute(sweep.part(everything)).assign_coords(sweep.coordinates.coords)
 
 
 @cache

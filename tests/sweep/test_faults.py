@@ -18,7 +18,7 @@ from pipeline import store
 from pipeline.errors import SweepError
 from pipeline.region_store import RegionStore
 from pipeline.sweep import remote
-from pipeline.sweep.execute import Limits, run
+from pipeline.sweep.execute import SAMPLES, Limits, run
 from pipeline.sweep.plan import Budget
 from pipeline.sweep.progress import Progress
 from tests.sweep import toy
@@ -150,14 +150,16 @@ def impatient(monkeypatch):
 
 
 class After(io.StringIO):
-    """A log that does something, once, when the first region is finished."""
+    """A log that does something, once, when the first region beyond the samples is finished."""
 
     def __init__(self, action):
         super().__init__()
         self._action = action
+        self._finished = 0
 
     def write(self, text):
-        if text.startswith("region ") and self._action:
+        self._finished += text.startswith("region ")
+        if self._finished > SAMPLES and self._action:
             action, self._action = self._action, None
             threading.Thread(target=action).start()
         return super().write(text)

@@ -1,5 +1,6 @@
 """Swept tiles, point by point against the same functions called for one launch."""
 
+import io
 from functools import cache
 from pathlib import Path
 
@@ -9,15 +10,21 @@ import xarray as xr
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from pipeline import store
 from pipeline.errors import LaunchError
 from pipeline.hardware.gpus import gpus as figures
-from pipeline.hardware.occupancy import ladder_occupancy
+from pipeline.hardware.occupancy import OCCUPANCY_FIGURES, ladder_occupancy
 from pipeline.hardware.sheet import load_sheets
 from pipeline.kernels.launches import launch_facts, launches
 from pipeline.kernels.matmul import counts, misfit
 from pipeline.kernels.registry import KERNELS
+from pipeline.region_store import RegionStore
+from pipeline.sweep.execute import Limits, run
+from pipeline.sweep.plan import Budget
+from pipeline.sweep.progress import Progress
+from pipeline.sweep.tile_counts import count_sweep
 from pipeline.sweep.tile_points import TileSpace
-from pipeline.sweep.tiles import compute_tiles, count_by_rule, tile_sweep
+from pipeline.sweep.tiles import count_by_rule, tile_sweep
 from pipeline.timing.predict import predict
 from pipeline.vocab.sweeps import NO_RULE, RULES
 
@@ -54,20 +61,31 @@ def gpus():
     return figures(load_sheets(DATA / "gpus", ["t4", "h100_sxm", "rtx_3090"]))
 
 
+def computed(sweep):
+    """All regions of a sweep, side by side."""
+    parts = [
+        sweep.compute(sweep.part(region)).assign_coords(sweep.coordinates.isel(region).coords)
+        for region in sweep.regions()
+    ]
+    return xr.combine_by_coords(parts, combine_attrs="override")
+
+
+@cache
+def counted(space):
+    limits = gpus()[list(OCCUPANCY_FIGURES)]
+    return computed(count_sweep(limits, SPACES[space]))
+
+
+@cache
+def laid_out(space):
+    return tile_sweep(gpus(), counted(space), SPACES[space])
+
+
 @cache
 def swept(space):
-    sweep = SWEEPS[space]
-    parts = [compute_tiles(sweep.part(r), **sweep.compute.keywords) for r in sweep.regions()]
-    labelled = [
-        part.assign_coords(sweep.part(region).coords)
-        for part, region in zip(parts, sweep.regions(), strict=True)
-    ]
-    return xr.combine_by_coords(labelled, combine_attrs="drop_conflicts").assign_attrs(
-        parts[0].attrs
-    )
+    return computed(laid_out(space))
 
 
-SWEEPS = {space.name: tile_sweep(gpus(), space) for space in (BLOCK, WARP)}
 SPACES = {space.name: space for space in (BLOCK, WARP)}
 
 
@@ -147,7 +165,7 @@ def test_compute_tiles__says_who_fills_a_point_and_why_none_does():
 
 def test_count_by_rule__counts_what_the_store_says():
     for name in SPACES:
-        sweep, tiles = SWEEPS[name], swept(name)
+        sweep, tiles = laid_out(name), swept(name)
         counted = dict.fromkeys((*RULES, NO_RULE), 0)
         for region in sweep.regions():
             for rule, count in sweep.census(sweep.part(region)).items():
@@ -156,7 +174,7 @@ def test_count_by_rule__counts_what_the_store_says():
         assert counted == {rule: int((excluded == rule).sum()) for rule in counted}
         assert sum(counted.values()) == excluded.size
         assert counted[NO_RULE] == int(tiles["kernel_gflops"].notnull().sum())
-    with_all = count_by_rule(SWEEPS["tiles"].coordinates, gpus(), BLOCK)
+    with_all = count_by_rule(laid_out("tiles").coordinates, gpus(), BLOCK)
     for rule in ("vector_width", "divisibility", "threads", "registers", "size", "thread_tile"):
         assert with_all[rule], rule
 
@@ -177,3 +195,30 @@ def test_registers__follow_accumulators_operands_and_addresses():
         held = tiles.sel({**at, "gpu": "h100_sxm"})
         if held["filled_by"].item() == kernel:
             assert int(held["registers_per_thread"]) == KERNELS[kernel].launch(options).registers
+
+
+@pytest.mark.parametrize("name", SPACES)
+def test_count_sweep__counts_what_runs_on_any_gpu_and_nothing_else(name):
+    runs = (swept(name)["excluded_by"] == NO_RULE).any("gpu")
+    held = counted(name)["count"]
+    assert ((held.max("counter") > 0) == runs).all()
+    assert (held.sel(counter="fma").where(runs) == (held["n"] ** 3).where(runs)).sum() == runs.sum()
+
+
+@pytest.mark.parametrize("name", SPACES)
+def test_count_sweep__plan_has_every_point_once(name):
+    sweep = count_sweep(gpus()[list(OCCUPANCY_FIGURES)], SPACES[name])
+    census = [sweep.census(sweep.part(region)) for region in sweep.regions()]
+    held = counted(name)["count"].sel(counter="fma")
+    assert sum(one[NO_RULE] for one in census) == int((held > 0).sum())
+    assert sum(sum(one.values()) for one in census) == held.size
+
+
+@pytest.mark.parametrize("scheduler", ["synchronous", "threads", "processes"])
+def test_tile_sweep__reads_lazy_counts_where_it_computes(tmp_path, scheduler):
+    store.write(counted("warp tiles"), tmp_path / "counts.zarr")
+    lazy = store.open_lazily(tmp_path / "counts.zarr").chunk({"bm": 1, "bn": 1})
+    sweep = tile_sweep(gpus(), lazy, WARP)
+    limits = Limits(scheduler, 2, Budget(10**9, 10**9, 10**9))
+    run(sweep, RegionStore(tmp_path / "tiles.zarr"), "one", limits, Progress(io.StringIO()))
+    xr.testing.assert_identical(store.read(tmp_path / "tiles.zarr"), swept("warp tiles"))

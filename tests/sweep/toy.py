@@ -12,9 +12,6 @@ from pipeline.sweep.execute import SAMPLES
 from pipeline.sweep.layout import Sweep
 from pipeline.vocab.sweeps import NO_RULE
 
-SAMPLED = SAMPLES + 1
-"""Regions that a run computes before it starts."""
-
 LABELS = {"units": "1", "long_name": "a number"}
 
 
@@ -81,7 +78,7 @@ def odd(part):
 
 
 def failing_late():
-    """Fail at the fourth region that is computed after the samples."""
+    """Fail at the first region that is computed after the samples."""
     return _FailingLate()
 
 
@@ -93,7 +90,7 @@ class _FailingLate:
 
     def __call__(self, part):
         self.calls += 1
-        if self.calls > SAMPLED + 3:
+        if self.calls > SAMPLES:
             raise RuntimeError("enough")
         return computed(part)
 

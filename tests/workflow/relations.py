@@ -24,8 +24,8 @@ RATES, SWITCHES = (
 MODELLED = (
     "counters_measured",
     "validation",
-    "sweeps_tiles",
-    "sweeps_warp_tiles",
+    "sweeps_tile_counts",
+    "sweeps_warp_tile_counts",
     "bank_patterns",
     *RATES.values(),
     *SWITCHES.values(),
@@ -33,7 +33,9 @@ MODELLED = (
     "sm_ablation",
     "sm_tiles",
 )
-# Those of them that also predict.
+# Those of them that count as the configuration says.
+COUNTED = ("validation", "sweeps_tile_counts", "sweeps_warp_tile_counts")
+# Those that predict from such counts.
 COMPARED = ("validation", "sweeps_tiles", "sweeps_warp_tiles")
 DECODE = ("decode_ledger", "decode_timeline", "decode_waves", "decode_sensitivity")
 # Those that read every model, and those that time a step as the lecture does.
@@ -43,7 +45,8 @@ TIMED = ("decode_timeline", "decode_sensitivity", "decode_spans", "decode_compar
 OF_ONE_MODEL = ("decode_waves", "decode_sensitivity", "decode_spans", "megakernel")
 OF_ONE_MODEL += ("megakernel_trace", "sweeps_timeline")
 # Sweeps that run on dask.
-ON_DASK = ("sweeps_tiles", "sweeps_warp_tiles", "sweeps_timeline", "sweeps_timeline_gain")
+ON_DASK = ("sweeps_tile_counts", "sweeps_warp_tile_counts", "sweeps_tiles", "sweeps_warp_tiles")
+ON_DASK += ("sweeps_timeline", "sweeps_timeline_gain")
 # Stages that nothing else makes run, beside those that are named above.
 FIRST = (
     "gpus",
@@ -92,11 +95,15 @@ READ_BY = {
     "decode_spans": {"decode_traces"},
     "compiled_counts": {"compiled_predictions"},
     "compiled_predictions": {"validation"},
+    "sweeps_tile_counts": {"sweeps_tiles"},
+    "sweeps_warp_tile_counts": {"sweeps_warp_tiles"},
     "sweeps_tiles": {"sweeps_best_tiles"},
     "sweeps_warp_tiles": {"sweeps_best_warp_tiles"},
     "sweeps_timeline": {"sweeps_timeline_gain"},
     "gpu_limits": {
         "occupancy",
+        "sweeps_tile_counts",
+        "sweeps_warp_tile_counts",
         "counters_measured",
         "own_occupancy",
         *(f"own_check {kernel}" for kernel in OWN),

@@ -2,7 +2,7 @@
 
 from tests.workflow.changes import config, new, together
 from tests.workflow.relations import (
-    COMPARED,
+    COUNTED,
     KERNELS,
     LADDERS,
     OF_MODELS,
@@ -72,7 +72,7 @@ SETTINGS = {
     ),
     "counting: rule": (
         config(counting={"wavefronts": "hardware"}),
-        counted(*KERNELS, *OWN) | behind("simulate", "own_simulate", "sm_tiles", *COMPARED),
+        counted(*KERNELS, *OWN) | behind("simulate", "own_simulate", "sm_tiles", *COUNTED),
     ),
     "counting: numbers exchanged": (
         config(counting={"held_out": 32, "per_fma_base": 160}),
@@ -105,11 +105,11 @@ SETTINGS = {
     ),
     "sweeps: tiles": (
         config(sweeps={"tiles": SWEEPS["tiles"] | {"tm": [4]}}),
-        behind("sweeps_tiles"),
+        behind("sweeps_tile_counts"),
     ),
     "sweeps: warp tiles": (
         config(sweeps={"warp_tiles": SWEEPS["warp_tiles"] | {"wn": [32]}}),
-        behind("sweeps_warp_tiles"),
+        behind("sweeps_warp_tile_counts"),
     ),
     "sweeps: timeline": (
         config(sweeps={"timeline": SWEEPS["timeline"] | {"sync": [2e-6]}}),

@@ -191,6 +191,14 @@ CODE = {
         made_by("artifact", "figure"),
     ),
     "script of tables": (statement("workflow/scripts/table.py"), made_by("table")),
+    "counts of tiles": (
+        statement("pipeline/sweep/tile_counts.py"),
+        behind("sweeps_tile_counts", "sweeps_warp_tile_counts"),
+    ),
+    "predictions of tiles": (
+        statement("pipeline/sweep/tiles.py"),
+        behind("sweeps_tiles", "sweeps_warp_tiles"),
+    ),
     "a stage of its own": (
         statement("pipeline/tensor_core/ldmatrix_results.py"),
         behind("tensor_core_ldmatrix"),

@@ -31,7 +31,7 @@ COMPILED = (".py", ".pyc", ".nbi", ".nbc")
 ALLOWED = {"pipeline.run_lock"}
 
 # What a sweep may take changes how it runs, and nothing that it computes.
-RESOURCES = {"sweeps_tiles", "sweeps_timeline", "sweeps_timeline_gain"}
+RESOURCES = {"sweeps_tile_counts", "sweeps_tiles", "sweeps_timeline", "sweeps_timeline_gain"}
 
 
 def code_behind_scripts():

@@ -4,8 +4,51 @@
 # resources, which Snakemake does not compare.
 
 
+# Apart from the predictions: a new clock or bandwidth changes those, and no count.
+rule sweeps_tile_counts:
+    input:
+        gpus="results/gpu_limits.zarr",
+    output:
+        directory("results/simulated/sweeps/tiles.zarr"),
+    log:
+        "logs/sweeps/tile_counts.log",
+    conda:
+        "../../environment.yml"
+    threads: SETTINGS.sweeps.execution.threads
+    resources:
+        **parameters.sweep_resources(SETTINGS.sweeps, os.environ),
+    params:
+        settings=parameters.tile_space(
+            "tiles",
+            parameters.TILED,
+            SETTINGS.sweeps.tiles,
+            SETTINGS.counting.wavefronts,
+        ),
+        code=code_digest("workflow/scripts/sweeps_tile_counts.py"),
+        versions=library_versions("dask", "distributed"),
+    script:
+        "../scripts/sweeps_tile_counts.py"
+
+
+use rule sweeps_tile_counts as sweeps_warp_tile_counts with:
+    output:
+        directory("results/simulated/sweeps/warp_tiles.zarr"),
+    log:
+        "logs/sweeps/warp_tile_counts.log",
+    params:
+        settings=parameters.tile_space(
+            "warp tiles",
+            parameters.WARP_TILED,
+            SETTINGS.sweeps.warp_tiles,
+            SETTINGS.counting.wavefronts,
+        ),
+        code=code_digest("workflow/scripts/sweeps_tile_counts.py"),
+        versions=library_versions("dask", "distributed"),
+
+
 rule sweeps_tiles:
     input:
+        counts="results/simulated/sweeps/tiles.zarr",
         gpus="results/gpus.zarr",
     output:
         directory("results/sweeps/tiles.zarr"),
@@ -30,6 +73,9 @@ rule sweeps_tiles:
 
 
 use rule sweeps_tiles as sweeps_warp_tiles with:
+    input:
+        counts="results/simulated/sweeps/warp_tiles.zarr",
+        gpus="results/gpus.zarr",
     output:
         directory("results/sweeps/warp_tiles.zarr"),
     log:

@@ -10,8 +10,12 @@ from pipeline.sweep.tiles import tile_sweep
 
 terminal = runlog.start(snakemake.log[0])
 
-gpus, params = store.read(snakemake.input.gpus), snakemake.params
-sweep = tile_sweep(gpus, TypeAdapter(TileSpace).validate_python(params.settings))
-depends_on = [gpus, params.settings, params.code, params.versions]
+gpus, counts, params = snakemake.input.gpus, snakemake.input.counts, snakemake.params
+sweep = tile_sweep(
+    store.read(gpus),
+    store.open_lazily(counts),
+    TypeAdapter(TileSpace).validate_python(params.settings),
+)
+depends_on = [*map(store.content, (gpus, counts)), params.settings, params.code, params.versions]
 limits = Limits.of(snakemake.resources, snakemake.threads)
 sweep_to(snakemake.output[0], sweep, depends_on, limits, terminal, params)
