@@ -113,7 +113,7 @@ class _Neighbours:
     def _together(self, axis: int, numbers: list[int], first: Mask, lanes: Mask) -> bool:
         """Say whether the neighbours are here with the same lanes; else they are not alike."""
         for far, number in enumerate(numbers, start=1):
-            if not np.array_equal(self._block(lanes, number), first):
+            if not (self._block(lanes, number) == first).all():
                 self.reach[axis] = min(self.reach[axis], far)
         return self.reach[axis] > 1
 

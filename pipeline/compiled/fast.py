@@ -151,6 +151,39 @@ def store_small(
 
 
 @njit(cache=True, nogil=True)
+def common_period(
+    before: NDArray[np.int64], after: NDArray[np.int64], lanes: NDArray[np.bool_], size: int
+) -> int:
+    """Return after how many steps all addresses stand within ``size`` bytes as before.
+
+    Parameters
+    ----------
+    before, after, lanes : (lanes,)
+        Byte addresses before and after one step, and who takes part; whole warps of 32.
+    size
+        A power of two (B).
+
+    Returns
+    -------
+    int
+        0 if the lanes of a warp do not move together.
+    """
+    period = 1
+    for start in range(0, lanes.shape[0], 32):
+        is_first, step = True, 0
+        for lane in range(start, start + 32):
+            if lanes[lane]:
+                moved = after[lane] - before[lane]
+                if is_first:
+                    is_first, step = False, moved
+                elif moved != step:
+                    return 0
+        # A step of an odd number of 2^k bytes comes round after size / 2^k steps.
+        period = max(period, size // (step & -step)) if step % size else period
+    return period
+
+
+@njit(cache=True, nogil=True)
 def _product(a: float, b: float) -> tuple[float, float]:
     """Multiply without error: the rounded product and what it lacks (Dekker)."""
     product = a * b

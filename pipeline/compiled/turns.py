@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
+from pipeline.compiled import fast
 from pipeline.compiled.affine import Operands, bounds
 from pipeline.compiled.binding import Mask
 from pipeline.compiled.instruction import register_key
@@ -22,7 +23,7 @@ from pipeline.errors import ModelError
 
 _PERIODS = (1, 2, 3, 4, 5, 6, 8, 10, 12, 16, 24, 32)
 _LONGEST = max(_PERIODS)
-_LINE_BYTES = 128
+_LINE_BYTES, _WORD_BYTES = 128, 4
 _PREDICATES = 14
 _MOST_FAILURES = 4
 _FEWEST = 3
@@ -275,15 +276,9 @@ def alignment_period(
     None if the lanes of a warp do not move together, so that no number of steps is known. ``mark``
     is the kind of access: 3 for global, 2 for shared, 1 for local memory, modulo 4.
     """
-    step = np.where(lanes, after - before, 0).reshape(-1, 32)
-    active = lanes.reshape(-1, 32)
-    first = np.take_along_axis(step, active.argmax(axis=1)[:, None], axis=1)
-    if ((step != first) & active).any():
-        return None
     # Local memory is laid out by thread: only what moves by whole words keeps its pattern.
-    size = _LINE_BYTES if mark != 1 else 4
-    moved = np.unique(first[active.any(axis=1)] % size).tolist()
-    return math.lcm(*(size // math.gcd(size, int(one)) for one in moved)) if moved else 1
+    size = _LINE_BYTES if mark != 1 else _WORD_BYTES
+    return fast.common_period(before, after, lanes, size) or None
 
 
 def _alike(first: Moment, second: Moment, third: Moment) -> bool:

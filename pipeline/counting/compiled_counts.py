@@ -1,7 +1,8 @@
 """Counts of compiled code: of whole launches at many sizes, and of every instruction at one."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -31,17 +32,50 @@ def twin(kernel: Kernel, options: Any = None) -> Twin:
     return Twin(**twin_values(kernel, kernel.options() if options is None else options))
 
 
-def compiled_counts(
-    programs: Sequence[Program], launched: Twin, sizes: Sequence[int]
-) -> xr.Dataset:
-    """Count what a compiled kernel of the ladder does on square products.
+@dataclass(frozen=True)
+class Counted:
+    """What a compiled kernel of the ladder does, for one architecture.
+
+    Attributes
+    ----------
+    program
+        The kernel, with its default options.
+    totals
+        Counts on n by n matrices, by n.
+    """
+
+    program: Program
+    totals: Mapping[int, Totals]
+
+
+def counted_at(programs: Sequence[Program], launched: Twin, sizes: Sequence[int]) -> list[Counted]:
+    """Count a compiled kernel of the ladder on square products, each size once.
 
     Parameters
     ----------
     programs
-        The kernel for each architecture, with its default options.
+        The kernel for each architecture.
     launched
         How it is launched, and which sizes it takes.
+    sizes
+        Values of n; those that the kernel does not take are left out.
+    """
+    taken = [n for n in dict.fromkeys(sizes) if launched.takes(n)]
+    return [
+        Counted(one, {n: count(square_product(one, launched, n)) for n in taken})
+        for one in programs
+    ]
+
+
+def compiled_counts(counted: Sequence[Counted], launched: Twin, sizes: Sequence[int]) -> xr.Dataset:
+    """Arrange what a compiled kernel of the ladder does on square products.
+
+    Parameters
+    ----------
+    counted
+        The kernel for each architecture, counted at the sizes that it takes.
+    launched
+        How it is launched.
     sizes
         Values of n; a size that the kernel does not take is marked, with counts 0.
 
@@ -51,14 +85,14 @@ def compiled_counts(
         Every counter that machine code gives (int64), ``instructions`` over ``opcode_class`` as
         well, ``registers`` and ``smem_bytes`` over (kernel, arch), launch facts over (kernel).
     """
-    parts = [_one_architecture(program, launched, sizes) for program in programs]
+    parts = [_one_architecture(one, launched, sizes) for one in counted]
     counts = xr.concat(parts, "arch", data_vars="minimal", coords="minimal", compat="equals")
     return annotate(counts, COMPILED_COUNTS)
 
 
-def _one_architecture(program: Program, launched: Twin, sizes: Sequence[int]) -> xr.Dataset:
+def _one_architecture(one_of: Counted, launched: Twin, sizes: Sequence[int]) -> xr.Dataset:
     over = ("kernel", "arch", "n")
-    counted = [_counted(program, launched, n) for n in sizes]
+    program, counted = one_of.program, [one_of.totals.get(n) for n in sizes]
     counters = [dict.fromkeys(COUNTED, 0) if one is None else one.counters() for one in counted]
     classes = [dict.fromkeys(CLASSES, 0) if one is None else one.by_class() for one in counted]
     return xr.Dataset(
@@ -97,18 +131,9 @@ def _widths(counted: Sequence[Totals | None], opcode: str) -> NDArray[np.float64
     return np.array([[words]], np.float64)
 
 
-def _counted(program: Program, launched: Twin, n: int) -> Totals | None:
-    """Count a size; None if the kernel does not take it."""
-    return count(square_product(program, launched, n)) if launched.takes(n) else None
-
-
-def instructions_of(programs: Sequence[Program], launched: Twin, n: int) -> list[xr.Dataset]:
-    """Count every instruction of a compiled kernel of the ladder on n by n matrices.
-
-    A kernel that does not take n is counted at the next size that it takes.
-    """
-    size = launched.next_size(n)
-    return [instructions(count(square_product(one, launched, size)), size) for one in programs]
+def instructions_of(counted: Sequence[Counted], n: int) -> list[xr.Dataset]:
+    """Arrange what every instruction of a compiled kernel of the ladder does on n by n matrices."""
+    return [instructions(one.totals[n], n) for one in counted]
 
 
 def instructions(totals: Totals, n: int | None = None) -> xr.Dataset:

@@ -163,3 +163,25 @@ def test_resolve__finds_the_array_or_the_bad_lane(size, offset, last):
     assert bad == (-1 if offset < size else 1)
     if offset < size:
         assert index.tolist() == [0, 4 * offset, 4096 if last else 0]
+
+
+STEPS = st.lists(st.integers(-300, 300).map(lambda step: 4 * step), min_size=1, max_size=3)
+
+
+@given(STEPS, st.data(), st.sampled_from([4, 128]))
+def test_common_period__is_the_first_after_which_all_are_aligned_as_before(steps, data, size):
+    lanes = np.array(data.draw(st.lists(st.booleans(), min_size=32, max_size=32)) * len(steps))
+    odd = data.draw(st.sampled_from([0, 0, 0, 8]))
+    before = np.arange(lanes.size, dtype=np.int64) * 4
+    moved = np.repeat(np.array(steps, np.int64), 32)
+    moved[-1] += odd
+    apart = any(
+        len(set(moved[first : first + 32][lanes[first : first + 32]])) > 1
+        for first in range(0, lanes.size, 32)
+    )
+    found = fast.common_period(before, before + moved, lanes, size)
+    if apart:
+        assert found == 0
+    else:
+        aligned = (p for p in range(1, 129) if not (p * moved[lanes] % size).any())
+        assert found == next(aligned)

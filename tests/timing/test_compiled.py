@@ -6,7 +6,12 @@ import numpy as np
 import pytest
 import xarray as xr
 
-from pipeline.counting.compiled_counts import compiled_counts, instructions_of, twin
+from pipeline.counting.compiled_counts import (
+    compiled_counts,
+    counted_at,
+    instructions_of,
+    twin,
+)
 from pipeline.hardware.gpus import gpus as figures
 from pipeline.hardware.sheet import load_sheets
 from pipeline.kernels.registry import KERNELS
@@ -19,11 +24,14 @@ NAMES, ARCHS, SIZES = ("k03_smem", "k06_vectorized"), ("sm_80", "sm_86"), (100, 
 CARDS = ("rtx_a6000", "v100_sxm2", "a100_sxm_40gb")
 
 
+def counted(name, archs, sizes):
+    return counted_at([read_twin(name, arch) for arch in archs], twin(KERNELS[name]), sizes)
+
+
 @pytest.fixture(scope="module")
 def counts():
     parts = [
-        compiled_counts([read_twin(name, arch) for arch in ARCHS], twin(KERNELS[name]), SIZES)
-        for name in NAMES
+        compiled_counts(counted(name, ARCHS, SIZES), twin(KERNELS[name]), SIZES) for name in NAMES
     ]
     return xr.concat(parts, "kernel")
 
@@ -54,7 +62,7 @@ def test_counts__registers_are_those_of_the_listing(counts):
 
 
 def test_instructions__add_up_to_the_counters(counts):
-    (shown,) = instructions_of([read_twin("k03_smem", "sm_86")], twin(KERNELS["k03_smem"]), 4096)
+    (shown,) = instructions_of(counted("k03_smem", ["sm_86"], [4096]), 4096)
     there = counts.sel(kernel="k03_smem", arch="sm_86", n=4096)
     loads = shown.opcode_class == "load_shared"
     assert int(shown.executed.sum()) == int(there.warp_instr)

@@ -4,14 +4,15 @@ from functools import partial
 
 from pipeline import runlog, store
 from pipeline.compiled.twin import Twin
-from pipeline.counting.compiled_counts import compiled_counts, instructions_of
+from pipeline.counting.compiled_counts import compiled_counts, counted_at, instructions_of
 from pipeline.listing_files import read_programs
 
 runlog.start(snakemake.log[0])
 
-launched = Twin(**snakemake.params.twin)
-programs = read_programs(snakemake.input)
-counts = compiled_counts(programs, launched, snakemake.params.settings["sizes"])
-shown = instructions_of(programs, launched, snakemake.params.settings["shown"])
+launched, settings = Twin(**snakemake.params.twin), snakemake.params.settings
+sizes, shown_at = settings["sizes"], launched.next_size(settings["shown"])
+counted = counted_at(read_programs(snakemake.input), launched, [*sizes, shown_at])
+shown = instructions_of(counted, shown_at)
 list(map(partial(store.write, made_by=snakemake.params), shown, snakemake.output.instructions))
+counts = compiled_counts(counted, launched, sizes)
 store.write(counts, snakemake.output.counts, snakemake.params)
