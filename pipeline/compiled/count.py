@@ -93,14 +93,17 @@ class _Neighbours:
         first = self._block(lanes, 0)
         if not first.any():
             return
-        base = self._block(words, 0)[:, first]
+        # Most often all lanes take part: then nothing has to be picked or compared.
+        everyone = bool(lanes.all())
+        chosen = slice(None) if everyone else first
+        base = self._block(words, 0)[:, chosen]
         found: dict[int, list[Bound]] = {}
         for axis, numbers in enumerate(self._places):
             if not numbers or self.reach[axis] == 1:
                 continue
-            if not self._together(axis, numbers, first, lanes):
+            if not everyone and not self._together(axis, numbers, first, lanes):
                 continue
-            others = [self._block(words, number)[:, first] for number in numbers]
+            others = [self._block(words, number)[:, chosen] for number in numbers]
             if np.array_equal(others[0], base):
                 continue
             limits = self._limits(position, base, others)
@@ -151,11 +154,11 @@ class _Neighbours:
         first = self._block(lanes, 0)
         if not first.any():
             return
-        base = self._block(address, 0)
+        base, everyone = self._block(address, 0), bool(lanes.all())
         for axis, numbers in enumerate(self._places):
             if not numbers or self.reach[axis] == 1:
                 continue
-            if not self._together(axis, numbers, first, lanes):
+            if not everyone and not self._together(axis, numbers, first, lanes):
                 continue
             mark = {"global": 3, "shared": 2, "local": 1}[kind]
             period = alignment_period(base, self._block(address, numbers[0]), first, mark)
