@@ -50,6 +50,9 @@ STYLE: dict[str, Any] = {
     "text.parse_math": False,
 }
 
+IN_A_CELL: dict[str, Any] = {"ha": "center", "va": "center", "in_layout": False}
+"""Of words in the middle of a cell: the layout need not measure them to make room for them."""
+
 # What fits above a figure in one row, and what an entry takes besides its label.
 LEGEND_CHARACTERS = 120
 ENTRY_CHARACTERS = 6

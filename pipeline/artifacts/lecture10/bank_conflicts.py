@@ -210,8 +210,7 @@ def _draw_map(axes: Axes, words: pd.DataFrame, height: int, say: Say) -> None:
     cells = words[["bank", "wavefront", "lane", "lanes"]].to_numpy(int)
     for bank, wavefront, lane, lanes in cells.tolist():
         text = f"{lane}" if lanes == 1 else f"{TIMES}{lanes}"
-        place = (bank + 0.5, wavefront + 0.52)
-        axes.annotate(text, place, ha="center", va="center", fontsize=SMALL)
+        axes.text(bank + 0.5, wavefront + 0.52, text, fontsize=SMALL, **style.IN_A_CELL)
     axes.set(xlim=(0, BANKS), ylim=(height, 0), yticks=[], xticks=[])
     count = say("{pattern}: {n} wavefronts") if height > 1 else say("{pattern}: {n} wavefront")
     axes.set_title(count.format(pattern=words["label"].iloc[0], n=height))

@@ -178,11 +178,10 @@ def _maps(figure: SubFigure, frame: pd.DataFrame, say: Say) -> None:
                 group + 0.5,
                 row + 0.5,
                 f"{chunk}",
-                ha="center",
-                va="center",
                 fontsize=9,
                 color="white" if dark else style.BLACK,
                 weight="bold" if dark else "normal",
+                **style.IN_A_CELL,
             )
         groups, rows = frame["bank_group"].max() + 1, places["row"].max() + 1
         title = say("{pattern}: {n} wavefronts").format(

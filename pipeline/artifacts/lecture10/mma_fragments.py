@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import pandas as pd
 import xarray as xr
@@ -36,7 +36,6 @@ ARTIFACT = Artifact(
 )
 SHAPE = "m16n8k16"
 EXAMPLE_LANE = 5
-CENTRED: dict[str, Any] = {"ha": "center", "va": "center"}
 GROUP = 4
 TOGETHER = 2
 PIECE = 8
@@ -178,12 +177,12 @@ def _draw_box(axes: Axes, box: Box, operand: str) -> None:
         fontsize=LANE_POINTS,
         weight="bold" if framed else "normal",
         zorder=4,
-        **CENTRED,
+        **style.IN_A_CELL,
     )
     if box.lane == 0:
         letter = operand.lower()
         name = f"{letter}{box.first}, {letter}{box.first + 1}"
-        axes.text(box.left + PIECE / 2, box.top - ABOVE / 2, name, fontsize=9, **CENTRED)
+        axes.text(box.left + PIECE / 2, box.top - ABOVE / 2, name, fontsize=9, **style.IN_A_CELL)
 
 
 def _number(axes: Axes, held: pd.DataFrame, operand: str, say: Say) -> None:

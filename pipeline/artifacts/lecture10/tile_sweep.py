@@ -241,9 +241,8 @@ def _draw_map(axes: Axes, cells: pd.DataFrame, top: float) -> None:
     for (row, column), rate in np.ndenumerate(values):
         if np.isfinite(rate):
             colour = "white" if rate > 0.62 * top else style.BLACK
-            axes.text(
-                column, row, f"{rate / 1e3:.3g}", ha="center", va="center", color=colour, fontsize=8
-            )
+            text = f"{rate / 1e3:.3g}"
+            axes.text(column, row, text, color=colour, fontsize=8, **style.IN_A_CELL)
     for axis, labels in ((axes.yaxis, grid.index), (axes.xaxis, grid.columns)):
         axis.set_ticks(range(len(labels)), [f"{label:g}" for label in labels])
         axis.set_tick_params(length=0)

@@ -139,7 +139,7 @@ def _draw_map(
             below = f"\n≥ {least[row, column]:.2f}" if gain.size <= TWO_LINES else ""
             colour = "white" if abs(norm(value) - 0.5) > DARK else style.BLACK
             text = f"{value:.2f}{below}"
-            axes.text(column, row, text, ha="center", va="center", color=colour, fontsize=8)
+            axes.text(column, row, text, color=colour, fontsize=8, **style.IN_A_CELL)
     for axis, name, values in zip(
         (axes.yaxis, axes.xaxis), pair, (grids[0].index, grids[0].columns), strict=True
     ):
