@@ -91,6 +91,7 @@ from pipeline.timing.sm.memory import (
     W_SPAN,
     W_STEP,
     W_STEPS,
+    W_UNIT,
     W_WAITING,
     W_WHY,
     WAKE_AT,
@@ -199,7 +200,7 @@ def _awaited(m: Words, at: Places, r: Rates, w: int, sc: int, t: int) -> tuple[i
     clear = _scoreboards(m, w, m[code + C_WAIT])
     if clear >> 1 > t:
         return (LONG if clear & 1 else SHORT), clear >> 1
-    if m[code + C_UNIT] == WAIT_GROUPS:
+    if m[w * WARP + W_UNIT] == WAIT_GROUPS:
         until = _copies(m, w, m[code + C_NUMBER])
         if until > t:
             return LONG, until
@@ -207,10 +208,10 @@ def _awaited(m: Words, at: Places, r: Rates, w: int, sc: int, t: int) -> tuple[i
 
 
 @inlined
-def _held_up(m: Words, at: Places, r: Rates, w: int, sc: int, t: int) -> tuple[int, int]:
+def _held_up(m: Words, r: Rates, w: int, sc: int, t: int) -> tuple[int, int]:
     """Return why a sub-core cannot take a warp's instruction, -1 if it can, and until when."""
     base = w * WARP
-    unit = m[at.code + m[base + W_PLACE] * CODE + C_UNIT]
+    unit = m[base + W_UNIT]
     if unit == EXIT and m[base + W_PENDING] > 0:
         return DRAIN, NEVER
     full = m[SUBCORE_AT + sc * SUBCORE + S_FILLED] >= r.queue
@@ -231,7 +232,7 @@ def ready(m: Words, at: Places, r: Rates, w: int, sc: int, t: int) -> bool:
         reason, until = _awaited(m, at, r, w, sc, t)
     if reason < 0:
         m[w * WARP + W_FREE] = 1
-        reason, until = _held_up(m, at, r, w, sc, t)
+        reason, until = _held_up(m, r, w, sc, t)
     if reason < 0:
         return True
     note(m, at, r, w, reason, t)
@@ -389,7 +390,9 @@ def issue(m: Words, at: Places, r: Rates, w: int, sc: int, t: int) -> None:
         return
     m[base + W_STEP] += 1
     step = at.steps + (m[base + W_STEPS] + m[base + W_STEP]) * STEP
-    m[base + W_PLACE], m[base + W_SPAN] = m[step + T_PLACE], m[step + T_SPAN]
+    following = m[step + T_PLACE]
+    m[base + W_PLACE], m[base + W_SPAN] = following, m[step + T_SPAN]
+    m[base + W_UNIT] = m[at.code + following * CODE + C_UNIT]
     if unit == BARRIER:
         block, number = m[base + W_BLOCK], m[code + C_NUMBER]
         m[SM_AT + M_ARRIVED + block * BARRIERS + number] += 1

@@ -27,8 +27,8 @@ CODE_LINE = 8
 
 # A warp.
 (W_STEP, W_PLACE, W_SPAN, W_WHY, W_SINCE, W_GROUP, W_PENDING, W_ALIVE, W_WAITING, W_FETCHED,
- W_BLOCK, W_STEPS, W_LAST, W_ROWS, W_FREE) = range(15)  # fmt: skip
-W_RELEASED = 15
+ W_BLOCK, W_STEPS, W_LAST, W_ROWS, W_FREE, W_UNIT) = range(16)  # fmt: skip
+W_RELEASED = 16
 W_OPEN = W_RELEASED + SCOREBOARDS
 W_LONG = W_OPEN + SCOREBOARDS
 W_COPIES = W_LONG + SCOREBOARDS
@@ -144,7 +144,7 @@ def lay_out(
     starts = np.concatenate([[TABLES_AT], TABLES_AT + np.cumsum(list(sizes.values()))]).tolist()
     at = Places(warps, count, sets, code_lines, *starts[:-1])
     memory = np.zeros(starts[-1], np.int64)
-    _warps(memory, trace, rates.stagger)
+    _warps(memory, trace, code, rates.stagger)
     memory[SUBCORE_AT:SM_AT].reshape(SUBCORES, SUBCORE)[:, S_LAST] = -1 - (1 << 30)
     memory[SUBCORE_AT:SM_AT].reshape(SUBCORES, SUBCORE)[:, S_KEPT:S_QUEUE] = -1
     memory[SM_AT + M_PRESENT :][:blocks] = np.bincount(trace.block)
@@ -152,10 +152,11 @@ def lay_out(
     return memory, at
 
 
-def _warps(memory: NDArray[np.int64], trace: Trace, stagger: int) -> None:
+def _warps(memory: NDArray[np.int64], trace: Trace, code: Code, stagger: int) -> None:
     table = memory[: len(trace.path) * WARP].reshape(-1, WARP)
     starts = trace.path_start[trace.path]
     table[:, W_PLACE], table[:, W_SPAN] = trace.position[starts], trace.span[starts]
+    table[:, W_UNIT] = code.unit[trace.position[starts]]
     table[:, W_SINCE] = memory[WAKE_AT:][: len(table)] = trace.block * stagger
     table[:, W_WHY], table[:, W_ALIVE], table[:, W_WAITING] = WAIT, 1, -1
     table[:, W_FETCHED], table[:, W_BLOCK] = -9, trace.block
