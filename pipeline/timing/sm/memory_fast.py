@@ -1,4 +1,7 @@
-"""The load/store unit, L1 and what lies behind it, compiled; ``memory_plain`` says what it does."""
+"""The load/store unit, L1 and what lies behind it, compiled.
+
+:mod:`pipeline.timing.sm.memory_plain` says what it does.
+"""
 
 from pipeline.timing.sm.code import ATOMIC, COPY, SHARED, SHUFFLE, STORE
 from pipeline.timing.sm.counts_fast import moved, worked

@@ -1,8 +1,9 @@
 """The replay, compiled: one SM, cycle by cycle.
 
 The plain definition beside it is :mod:`pipeline.timing.sm.replay_plain`, which looks at every warp
-in every cycle. Here a sub-core is looked at again when one of its warps can go on, and the
-load/store unit when it can take an access; nothing changes in between, so the result is the same.
+in every cycle. Here a sub-core is looked at again when one of its warps can go on, a warp for what
+it waits for until that is there, and the load/store unit when it can take an access; nothing
+changes in between, so the result is the same.
 All that is read and changed lies in one array ``m`` (:mod:`pipeline.timing.sm.memory`).
 """
 
