@@ -8,10 +8,15 @@
 # Run it in this folder. Settings are in config/config.yaml; they and the data sheets are checked
 # here, before anything runs.
 
+import gc
 import os
 import sys
 import time
 from pathlib import Path
+
+# All that is made while this file is read stays until the end of the run: to look for garbage in it
+# now and then, and once more at the end, would take a third of the time of a run with nothing to do.
+gc.disable()
 
 # Jobs import the package from this checkout, whether it is installed or not.
 sys.path.insert(0, workflow.basedir)
@@ -44,10 +49,12 @@ from pipeline.published_listings import published_listings
 from pipeline.renew_listings import GEMV_ARCHITECTURES
 from pipeline.vocab.decode_spans import INSTRUCTIONS
 from snakemake.logging import logger
-from workflow import cached_jobs, warm_jobs
+from workflow import cached_jobs, endings, warm_jobs
 
 STARTED = time.time()
 RESULTS = Path("results")
+
+workflow.execute = endings.afterwards(workflow.execute, endings.cancel_timers)
 
 # Inside the lock of a run.
 warm_jobs.install(workflow)
@@ -220,3 +227,6 @@ rule all:
 
 
 cached_jobs.install(workflow, CACHED, RESULTS)
+
+gc.freeze()
+gc.enable()

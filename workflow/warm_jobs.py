@@ -10,7 +10,6 @@ import subprocess
 import sys
 from collections.abc import Callable
 from contextlib import suppress
-from functools import wraps
 from pathlib import Path
 from threading import Lock
 from typing import Any
@@ -18,6 +17,7 @@ from typing import Any
 from snakemake import script
 
 from pipeline.run_lock import FOLDER
+from workflow.endings import afterwards
 
 SWITCH = "PAPER_GPU_WARM"
 """Environment variable: ``off`` starts every job in a new interpreter."""
@@ -127,15 +127,4 @@ def install(workflow: Any) -> None:
                 )
 
     script.PythonScript = WarmScript
-    workflow.execute = _ending(workflow.execute, warm.end)
-
-
-def _ending(execute: Callable[..., Any], end: Callable[[], None]) -> Callable[..., Any]:
-    @wraps(execute)
-    def executed(*args: Any, **settings: Any) -> Any:
-        try:
-            return execute(*args, **settings)
-        finally:
-            end()
-
-    return executed
+    workflow.execute = afterwards(workflow.execute, warm.end)
