@@ -1,5 +1,6 @@
 """Rule ``artifact``: the table and the figure of one artifact, in every format and language."""
 
+import gc
 from importlib import import_module
 
 from pipeline import runlog, store
@@ -7,6 +8,8 @@ from pipeline.artifacts.make import make_tables
 from pipeline.artifacts.make_figure import make_figures
 
 runlog.start(snakemake.log[0])
+# A figure is thousands of objects that live until it is drawn, and so until this job ends.
+gc.disable()
 
 params = snakemake.params
 artifact = import_module(params.module)
