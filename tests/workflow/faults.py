@@ -21,7 +21,8 @@ import psutil
 from tests.workflow.scratch import Scratch, copy_checkout, digests
 
 TARGETS = ("results/gpu_limits.zarr", "results/tile_order.zarr")
-OTHER = ("--config", "tile_order={largest_group: 4}")
+# Makes all of it again.
+OTHER = ("--config", "tile_order={largest_group: 4}", "gpus=[h100_sxm, rtx_a6000]")
 VICTIMS = ("job", "Snakemake", "both", "client", "server")
 _NAMES = {"client": "/warm_client.py ", "server": "/warm_server.py ", "job": ".snakemake/scripts/"}
 _LOOK_EVERY = 0.002
