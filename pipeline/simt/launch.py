@@ -34,8 +34,9 @@ MAX_BLOCK = (1024, 1024, 64)
 MAX_GRID = (2**31 - 1, 65_535, 65_535)
 """Blocks per grid along x, y and z that CUDA allows (same source)."""
 
-BATCH_LANES = 32_768
-"""Threads that run together: their registers and indices stay in a core's cache."""
+BATCH_LANES = 131_072
+"""Threads that run together: enough that what Python does for an instruction counts for little, few
+enough that what they hold takes tens of megabytes."""
 
 COUNTING_LANES = 1 << 24
 """Threads that are counted together; indices that do not split into parts take 128 MiB then."""

@@ -10,6 +10,9 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
+_QUAD = 4
+"""Elements of the widest accesses to single precision."""
+
 FINE = -1
 """Returned when every access is allowed; otherwise the position block * threads + thread."""
 
@@ -127,6 +130,8 @@ def gather(
         row = thread[b if thread.shape[0] > 1 else 0]
         if full and width == 1:
             _gather_single(flat, base, row, step, out[b])
+        elif full and width == _QUAD:
+            _gather_quads(flat, base, row, step, out[b])
         else:
             lit = active[b if active.shape[0] > 1 else 0]
             _gather_some(flat, base, row, lit, width, step, out[b])
@@ -148,6 +153,21 @@ def _gather_single(
 
 
 @njit(cache=True, nogil=True)
+def _gather_quads(
+    flat: NDArray[Any], base: int, row: NDArray[np.int64], step: int, out: NDArray[Any]
+) -> None:
+    """Read four elements at a time for every thread of a block."""
+    for t in range(out.shape[0]):
+        line, first = out[t], base + row[t]
+        for r in range(out.shape[1] // _QUAD):
+            start, to = np.uint64(first + r * step), np.uint64(r * _QUAD)
+            line[to] = flat[start]
+            line[to + np.uint64(1)] = flat[start + np.uint64(1)]
+            line[to + np.uint64(2)] = flat[start + np.uint64(2)]
+            line[to + np.uint64(3)] = flat[start + np.uint64(3)]
+
+
+@njit(cache=True, nogil=True)
 def _gather_some(
     flat: NDArray[Any],
     base: int,
@@ -159,10 +179,14 @@ def _gather_some(
 ) -> None:
     """Read for the active threads of a block, and give zeros to the others."""
     for t in range(out.shape[0]):
+        line = out[t]
+        if not lit[t]:
+            line[:] = 0
+            continue
         for r in range(out.shape[1] // width):
             start = base + row[t] + r * step
             for j in range(width):
-                out[t, r * width + j] = flat[np.uint64(start + j)] if lit[t] else 0
+                line[r * width + j] = flat[np.uint64(start + j)]
 
 
 @njit(cache=True, nogil=True)

@@ -57,7 +57,8 @@ def mma(
     whole = _require_types(shape, *held)
     batch = _batch(shape, held)
     exact, given = (np.int64, np.int32) if whole else (np.float64, np.float32)
-    rows = [_row_by_warp(one, batch).astype(given) for one in held]
+    # Converted before they are repeated: what several warps multiply is converted once.
+    rows = [_row_by_warp(one.astype(given, order="C"), batch) for one in held]
     places = [_places(shape, operand) for operand in "ABC"]
     room = np.empty(sum(place.size for place in places), exact)
     out = np.empty_like(rows[2])
