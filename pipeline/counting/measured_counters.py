@@ -15,7 +15,7 @@ from pipeline.counting.nsight import METRICS, Modelled
 from pipeline.hardware.occupancy import block_limits
 from pipeline.kernels import k03_smem, k04_blocktile_1d, k05_blocktile_2d
 from pipeline.kernels.kernel import Kernel
-from pipeline.kernels.matmul import counts
+from pipeline.kernels.matmul import counts_of_square
 from pipeline.vocab.counters_measured import COUNTERS_MEASURED
 from pipeline.vocab.variable import annotate
 
@@ -92,7 +92,7 @@ def _modelled(measured: xr.Dataset, key: tuple[str, str, int], gpus: xr.Dataset)
     figures = gpus.sel(gpu=gpu) if gpu in gpus["gpu"].values else None
     return Modelled(
         variant=", ".join(f"{option}: {value}" for option, value in changed.items()),
-        counters=counts(kernel, n, n, n, options, rule="hardware").counters,
+        counters=counts_of_square(kernel, n, options, rule="hardware"),
         launch=launch,
         gpu=figures,
         limits={}

@@ -1,5 +1,7 @@
 """Run a kernel of the ladder on a matrix product."""
 
+import math
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -10,6 +12,10 @@ from pipeline.kernels.kernel import Kernel
 from pipeline.simt.launch import Launched, count, launch
 from pipeline.simt.memory import GlobalArray
 from pipeline.simt.whole import whole
+
+_LINE_BYTES = 128
+_BUFFERS = 2
+"""Most tiles of an operand that a kernel holds at a time, in turns."""
 
 
 def misfit(kernel: Kernel, options: Any, m: int, n: int, k: int) -> str | None:
@@ -105,6 +111,45 @@ def counts(
     m, n, k = (_size(name, size) for name, size in zip("MNK", (m, n, k), strict=True))
     _require_fit(kernel, chosen, m, n, k)
     return _counted(kernel, m, n, k, chosen, rule)
+
+
+def counts_of_square(
+    kernel: Kernel, n: int, options: Any, rule: str = "lecture"
+) -> Mapping[str, int]:
+    """Count exactly what a kernel does on an (n, n) by (n, n) product, from three short ones.
+
+    Steps along k repeat as soon as they stand within a line as before, and two buffers have taken
+    turns. So from a few such periods on counters grow by the same with every period. Three short
+    products must show that they do; where they do not, or n is small, the whole is counted.
+
+    Parameters
+    ----------
+    kernel, options, rule
+        As in :func:`counts`; a kernel whose steps do not depend on how many there are, as those of
+        the ladder.
+    n
+        A size that the kernel takes.
+
+    Returns
+    -------
+    Mapping
+        The counters of :func:`counts`.
+
+    Raises
+    ------
+    LaunchError
+        As :func:`counts`.
+    """
+    line = _LINE_BYTES // np.dtype(kernel.element).itemsize
+    period = _BUFFERS * math.lcm(kernel.launch(options).multiple[2], line)
+    depths = [periods * period for periods in (2, 3, 4)]
+    if n % period or n <= sum(depths):
+        return counts(kernel, n, n, n, options, rule).counters
+    first, second, third = (counts(kernel, n, n, k, options, rule).counters for k in depths)
+    if any(third[name] - second[name] != second[name] - first[name] for name in third):
+        return counts(kernel, n, n, n, options, rule).counters
+    more = (n - depths[-1]) // period
+    return {name: last + (last - second[name]) * more for name, last in third.items()}
 
 
 def counts_without_steps(

@@ -18,7 +18,7 @@ from pipeline.errors import LaunchError
 from pipeline.hardware.occupancy import ladder_occupancy
 from pipeline.kernels.kernel import Kernel
 from pipeline.kernels.launches import launch_facts, launches
-from pipeline.kernels.matmul import counts, misfit
+from pipeline.kernels.matmul import counts_of_square, misfit
 from pipeline.kernels.registry import KERNELS
 from pipeline.timing.predict import NO_BOUND, predict
 from pipeline.vocab.counters import COUNTERS
@@ -245,7 +245,7 @@ def _predicted(
     if modelled:
         launched = {(case.key, n): case for _, case, n, _ in modelled}
         counters = {
-            (key, n): counts(case.kernel, n, n, n, case.options, rule).counters
+            (key, n): counts_of_square(case.kernel, n, case.options, rule)
             for (key, n), case in launched.items()
         }
         every = predict_cases(launched, counters, gpus)

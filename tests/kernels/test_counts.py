@@ -1,5 +1,6 @@
 """Counting without values, held against the full simulation in every counter."""
 
+from dataclasses import replace
 from typing import get_args
 
 import numpy as np
@@ -10,7 +11,7 @@ from hypothesis import strategies as st
 from pipeline.errors import LaunchError, ModelError
 from pipeline.kernels import k03_smem, k12_double_buffered_async
 from pipeline.kernels.half_tiles import LayoutName
-from pipeline.kernels.matmul import counts, multiply
+from pipeline.kernels.matmul import counts, counts_of_square, multiply
 from pipeline.kernels.registry import KERNELS
 from pipeline.simt.hazards import IN_FLIGHT
 from pipeline.simt.launch import count
@@ -204,3 +205,26 @@ def test_launched__names_only_arrays_among_the_arguments():
 
     launched = count(body, 1, 32, GlobalArray.without_values("x", 32, np.float32))
     assert (launched.loaded, launched.stored) == (frozenset(), {"x"})
+
+
+@pytest.mark.parametrize("rule", ["lecture", "hardware"])
+@pytest.mark.parametrize("tiles", [{}, SMALL_TILES], ids=["defaults", "small"])
+@pytest.mark.parametrize("name", KERNELS)
+def test_counts_of_square__are_those_of_the_whole_product(name, tiles, rule):
+    kernel = KERNELS[name]
+    options = kernel.options(**tiles.get(name, {}))
+    n = 1280 if kernel.element == "float16" else 768
+    whole = counts(kernel, n, n, n, options, rule).counters
+    assert counts_of_square(kernel, n, options, rule) == whole
+
+
+def test_counts_of_square__count_the_whole_where_steps_differ():
+    def body(blk, a, b, c, m, n, k, options):
+        for _ in range(k // 100):
+            blk.sync()
+        KERNELS["k01_naive"].body(blk, a, b, c, m, n, k, options)
+
+    kernel = replace(KERNELS["k01_naive"], body=body)
+    found = counts_of_square(kernel, 768, kernel.options())
+    assert found == counts(kernel, 768, 768, 768).counters
+    assert found["barriers"] > 0
