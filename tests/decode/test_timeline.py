@@ -179,7 +179,10 @@ def test_timeline__longer_waits_are_never_faster(whole, mode, p, name, more):
 
 @given(split_plans(), models(), formats, st.sampled_from(MODES), parameters(), st.data())
 def test_timeline__more_launches_are_never_faster(two, model, kinds, mode, p, data):
+    """But for reading ahead, of which PDL does more the more tails there are to hide it behind."""
     batch = data.draw(st.integers(1, 64))
+    if mode == "pdl":
+        p = replace(p, smem_buf=0)
     one, other = (timeline(step(model, plan, kinds, 160, batch, 16), mode, p) for plan in two)
     assert other["launches"] >= one["launches"]
     assert other["t"].item() >= one["t"].item() * (1 - 1e-12)
