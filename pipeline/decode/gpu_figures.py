@@ -38,6 +38,13 @@ _PER_GPU = {
     "launch_stream": _Evidence(("launch_cost", "kernel_overhead"), mode="stream"),
     "launch_graph": _Evidence(("launch_cost", "kernel_overhead"), mode="graph"),
 }
+_OF_SHEETS = (
+    "sm_count",
+    "dram_bandwidth",
+    "clock_hz",
+    "fp32_lanes_per_sm",
+    "smem_per_block_max",
+)
 _SMALLEST_GEMV = _Evidence(("kernel_time",), workload="gemv")
 # What is taken for a property of software, or of every SM alike.
 _SHARED = {
@@ -75,7 +82,7 @@ def decode_gpu_figures(measured: xr.Dataset, gpus: xr.Dataset) -> xr.Dataset:
     found = {name: _per_gpu(measured, gpus, name, which) for name, which in _PER_GPU.items()}
     found["smallest_gemv"] = _smallest_gemv(measured, gpus, found["launch_graph"][0])
     names = gpus["gpu_name"].variable
-    gpus = gpus.drop_attrs().reset_coords(drop=True)
+    gpus = gpus[[*_OF_SHEETS]].drop_attrs().reset_coords(drop=True)
     figures = gpus[["sm_count"]]
     for name, (values, _) in found.items():
         figures[name] = ("gpu", values)
