@@ -177,7 +177,7 @@ rule sm_measured:
         "../scripts/sm_measured.py"
 
 
-# The longest of the jobs that nothing waits for: begun late, they would be the end of a run.
+# With sm_tiles the longest of the jobs: begun late, they would be the end of a run.
 rule sm_switches:
     input:
         measured="results/measured.zarr",
@@ -229,6 +229,7 @@ rule sm_tiles:
         directory("results/sm_tiles.zarr"),
     log:
         "logs/sm_tiles.log",
+    priority: 1
     conda:
         "../../environment.yml"
     params:
