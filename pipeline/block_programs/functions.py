@@ -6,7 +6,6 @@ from functools import reduce
 from typing import Any
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from pipeline.block_programs import dtypes
@@ -24,6 +23,7 @@ from pipeline.block_programs.arithmetic import (
 from pipeline.block_programs.block import Block
 from pipeline.block_programs.narrow import NARROW, rounded
 from pipeline.block_programs.source import refusal
+from pipeline.loops import compiled
 
 Array = NDArray[Any]
 
@@ -46,7 +46,7 @@ def reciprocal_root(data: Array) -> Array:
     return np.reciprocal(np.sqrt(data))
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _erf(values: NDArray[np.float64], out: NDArray[np.float64]) -> None:
     for i in range(len(values)):
         out[i] = math.erf(values[i])

@@ -3,14 +3,15 @@
 from typing import Any
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
+
+from pipeline.loops import compiled
 
 _SECTOR_SHIFT = 5
 ADD, MAX, MIN, AND, OR, XOR, XCHG, CAS = range(8)
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def gather(
     memory: NDArray[Any],
     start: int,
@@ -50,7 +51,7 @@ def gather(
     return active, sectors, -1, -1
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def resolve(
     start: int,
     bounds: tuple[int, int],
@@ -91,7 +92,7 @@ def resolve(
     return active, sectors, -1, -1
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def read_in_order(
     places: NDArray[np.int64],
     ends: NDArray[np.int64],
@@ -110,7 +111,7 @@ def read_in_order(
     return True
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def scatter(
     memory: NDArray[Any],
     places: NDArray[np.int64],
@@ -147,14 +148,14 @@ def scatter(
     return hazards
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _too_late(
     place: int, program: int, writer: NDArray[np.int32], reader: NDArray[np.int32]
 ) -> bool:
     return writer[place] > program or (len(reader) > 0 and reader[place] > program)
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _describe(
     found: NDArray[np.int64], row: int, place: int, before: int, after: int, old: int, new: int
 ) -> None:
@@ -166,7 +167,7 @@ def _describe(
         found[row, 4] = np.int64(new)
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _changed(op: int, old: Any, value: Any, compare: Any) -> Any:
     if op == 0:
         return old + value
@@ -179,7 +180,7 @@ def _changed(op: int, old: Any, value: Any, compare: Any) -> Any:
     return value
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def exchange(
     memory: NDArray[Any],
     places: NDArray[np.int64],

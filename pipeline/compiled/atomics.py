@@ -1,8 +1,9 @@
 """Compiled loops of atomics: lane after lane, in order."""
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
+
+from pipeline.loops import compiled
 
 ADD, MIN, MAX, AND, OR, XOR, EXCH, CAS, INC, DEC, FADD = range(11)
 OPERATIONS = {
@@ -11,7 +12,7 @@ OPERATIONS = {
 }  # fmt: skip
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _integer(operation: int, old: np.int64, given: np.int64, swap: np.int64) -> np.int64:
     """Return the new value; ``given`` is what a CAS compares with, ``swap`` what it puts."""
     if operation == ADD:
@@ -29,14 +30,14 @@ def _integer(operation: int, old: np.int64, given: np.int64, swap: np.int64) -> 
     return given if old == 0 or old > given else old - 1
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _bits(operation: int, old: np.int64, given: np.int64) -> np.int64:
     if operation == AND:
         return old & given
     return old | given if operation == OR else old ^ given
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def atomic32(
     memory: NDArray[np.uint32],
     index: NDArray[np.int64],
@@ -71,7 +72,7 @@ def atomic32(
             memory[at] = np.uint32(new & 0xFFFFFFFF)
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def atomic64(
     memory: NDArray[np.int64],
     index: NDArray[np.int64],

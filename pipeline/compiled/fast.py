@@ -1,14 +1,15 @@
 """Compiled loops of the executor: runs of multiply-adds, and lanes that move words in memory."""
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
+
+from pipeline.loops import compiled
 
 _CHUNK = 1024
 """Lanes that a run of multiply-adds treats together: their registers stay in the nearest cache."""
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def ffma_run(rows: NDArray[np.float32], table: NDArray[np.int64]) -> None:
     """Do a run of single-precision multiply-adds on all lanes.
 
@@ -34,7 +35,7 @@ def ffma_run(rows: NDArray[np.float32], table: NDArray[np.int64]) -> None:
                 d[j] = np.float32(product + added * np.float64(c[j]))
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def resolve(
     address: NDArray[np.int64],
     lanes: NDArray[np.bool_],
@@ -82,7 +83,7 @@ def resolve(
     return -1
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def load_words(
     memory: NDArray[np.uint32],
     index: NDArray[np.int64],
@@ -99,7 +100,7 @@ def load_words(
                 row[lane] = memory[(index[lane] >> 2) + word]
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def store_words(
     memory: NDArray[np.uint32],
     index: NDArray[np.int64],
@@ -115,7 +116,7 @@ def store_words(
                 memory[at + word] = rows[sources[word], lane]
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def load_small(
     memory: NDArray[np.uint8],
     index: NDArray[np.int64],
@@ -135,7 +136,7 @@ def load_small(
             row[lane] = np.uint32(value & 0xFFFFFFFF)
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def store_small(
     memory: NDArray[np.uint8],
     index: NDArray[np.int64],
@@ -150,7 +151,7 @@ def store_small(
                 memory[index[lane] + byte] = np.uint8((row[lane] >> np.uint32(8 * byte)) & 0xFF)
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def common_period(
     before: NDArray[np.int64], after: NDArray[np.int64], lanes: NDArray[np.bool_], size: int
 ) -> int:
@@ -183,7 +184,7 @@ def common_period(
     return period
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _product(a: float, b: float) -> tuple[float, float]:
     """Multiply without error: the rounded product and what it lacks (Dekker)."""
     product = a * b
@@ -193,7 +194,7 @@ def _product(a: float, b: float) -> tuple[float, float]:
     return product, ((high_a * high_b - product) + high_a * low_b + low_a * high_b) + low_a * low_b
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def missed64(
     a: NDArray[np.float64],
     b: NDArray[np.float64],
@@ -224,7 +225,7 @@ def missed64(
     return sign
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def fma64(
     a: NDArray[np.float64], b: NDArray[np.float64], c: NDArray[np.float64]
 ) -> NDArray[np.float64]:

@@ -1,10 +1,10 @@
 """What instructions did, per position in the program and per block of a batch."""
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from pipeline.compiled.geometry import WARP, Geometry
+from pipeline.loops import compiled
 from pipeline.simt.banks_fast import block_wavefronts, warp_atomic_wavefronts
 from pipeline.simt.coalescing_fast import block_transactions
 
@@ -20,7 +20,7 @@ FIELDS = (
 """What is counted of every access; sectors and lines of global memory, wavefronts of shared."""
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _global_costs(
     address: NDArray[np.int64], lanes: NDArray[np.bool_], size: int, costs: NDArray[np.int64]
 ) -> None:
@@ -39,7 +39,7 @@ def _global_costs(
             costs[b, 3] += (count * size + 31) // 32
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _shared_costs(
     address: NDArray[np.int64],
     lanes: NDArray[np.bool_],
@@ -61,7 +61,7 @@ def _shared_costs(
         costs[b, 6] += ideal
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _atomic_costs(
     address: NDArray[np.int64], lanes: NDArray[np.bool_], size: int, costs: NDArray[np.int64]
 ) -> None:

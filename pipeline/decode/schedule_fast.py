@@ -7,12 +7,12 @@ keys and values.
 
 from typing import Any
 
-import numba
 import numpy as np
 from numpy.typing import NDArray
 
 from pipeline.decode.machine import NOBODY, Machine, Schedule, moments_of
 from pipeline.decode.program import Program
+from pipeline.loops import compiled
 
 _NEVER = np.inf
 
@@ -52,7 +52,7 @@ def schedule(program: Program, machine: Machine) -> Schedule:
     return moments_of(moments, waited_for, served)
 
 
-@numba.njit(cache=True)
+@compiled
 def _run(
     queues: Any,
     sizes: Any,
@@ -121,7 +121,7 @@ def _run(
         todo[0], count = sm, 1
 
 
-@numba.njit(cache=True)
+@compiled
 def _next_load(
     asked: int,
     used: int,
@@ -137,7 +137,7 @@ def _next_load(
     return 0.0 if before < first else freed[before]
 
 
-@numba.njit(cache=True)
+@compiled
 def _advance(
     sm: int,
     todo: NDArray[np.int64],
@@ -189,7 +189,7 @@ def _advance(
     return count
 
 
-@numba.njit(cache=True)
+@compiled
 def _work_off(sm: int, one: int, first: int, last: int, sms: Any, sizes: Any, working: Any) -> None:
     """Use up those pages of an instruction that were asked for."""
     weight_bytes, _, numbers, _ = sizes
@@ -204,7 +204,7 @@ def _work_off(sm: int, one: int, first: int, last: int, sms: Any, sizes: Any, wo
         used[sm] += 1
 
 
-@numba.njit(cache=True)
+@compiled
 def _raise(
     one: int,
     todo: NDArray[np.int64],

@@ -3,11 +3,12 @@
 from typing import Any
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from pipeline.loops import compiled
 
-@njit(cache=True, nogil=True)
+
+@compiled
 def add_products(
     a: NDArray[Any],
     b: NDArray[Any],
@@ -37,14 +38,14 @@ def add_products(
             _add_outer(a[block], b[block], lit, total[block])
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _add_one(a: NDArray[Any], b: NDArray[Any], total: NDArray[Any]) -> None:
     """Add one product in every thread of a block."""
     for t in range(total.shape[0]):
         total[t, 0, 0] += a[t, 0] * b[t, 0]
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _add_column(
     a: NDArray[Any], b: NDArray[Any], lit: NDArray[np.bool_], total: NDArray[Any]
 ) -> None:
@@ -56,7 +57,7 @@ def _add_column(
                 total[t, i, 0] += a[t, i] * right
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _add_outer(
     a: NDArray[Any], b: NDArray[Any], lit: NDArray[np.bool_], total: NDArray[Any]
 ) -> None:

@@ -3,9 +3,9 @@
 from typing import Any
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from pipeline.loops import compiled
 from pipeline.simt import transfer
 
 ADD, MAX, MIN = range(3)
@@ -15,7 +15,7 @@ TYPES = {ADD: (*INTEGERS, "float16", "float32", "float64"), MAX: INTEGERS, MIN: 
 """Element types that CUDA has each operation for (CUDA C++ guide, atomic functions)."""
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _modify(
     flat: NDArray[Any],
     stride: int,

@@ -1,8 +1,9 @@
 """Compiled twin of :mod:`pipeline.simt.banks` over the warps of a block."""
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
+
+from pipeline.loops import compiled
 
 WARP = 32
 _BANKS = 32
@@ -10,7 +11,7 @@ _WORD_SHIFT = 2
 _WIDEST_BYTES = 16
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _pairs_up(
     offset: NDArray[np.int64], active: NDArray[np.bool_], first: int, last: int, step: int
 ) -> bool:
@@ -22,7 +23,7 @@ def _pairs_up(
     return True
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _group_wavefronts(
     base: int,
     offset: NDArray[np.int64],
@@ -55,7 +56,7 @@ def _group_wavefronts(
     return busiest
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _lit_groups(active: NDArray[np.bool_], first: int, last: int, size: int) -> int:
     """Count the groups of ``size`` lanes with an active one."""
     count = 0
@@ -64,7 +65,7 @@ def _lit_groups(active: NDArray[np.bool_], first: int, last: int, size: int) -> 
     return count
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def block_wavefronts(
     base: int,
     offset: NDArray[np.int64],
@@ -106,7 +107,7 @@ def block_wavefronts(
     return warps, lanes, taken, ideal
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def wavefronts(
     const: int,
     block: NDArray[np.int64],
@@ -149,7 +150,7 @@ def wavefronts(
     return total
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def warp_atomic_wavefronts(
     base: int,
     offset: NDArray[np.int64],
@@ -176,7 +177,7 @@ def warp_atomic_wavefronts(
     return taken
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def atomic_wavefronts(
     const: int,
     block: NDArray[np.int64],

@@ -7,8 +7,9 @@ were compiled and stored by different processes then take each other's for their
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
+
+from pipeline.loops import compiled
 
 WARP = 32
 _SECTOR_SHIFT = 5
@@ -16,7 +17,7 @@ _LINE_SHIFT = 7
 _LINE_MASK = 127
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _sort(values: NDArray[np.int64], count: int) -> None:
     """Sort the first few values, at most one per lane, by insertion."""
     for i in range(1, count):
@@ -28,7 +29,7 @@ def _sort(values: NDArray[np.int64], count: int) -> None:
         values[j] = value
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _warp_segments(
     base: int,
     offset: NDArray[np.int64],
@@ -59,7 +60,7 @@ def _warp_segments(
     return lanes, sectors, lines
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def block_transactions(
     base: int,
     offset: NDArray[np.int64],
@@ -113,7 +114,7 @@ def nothing_known() -> NDArray[np.int64]:
     return np.full((_LINE_MASK + 1, 4), -1, np.int64)
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def transactions(
     const: int,
     block: NDArray[np.int64],
@@ -164,7 +165,7 @@ def transactions(
     return sums[0], sums[1], sums[2], sums[3]
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def repeats(thread: NDArray[np.int64], active: NDArray[np.bool_]) -> int:
     """Count the lanes that hit an address which another lane of their warp has hit already.
 

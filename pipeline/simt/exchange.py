@@ -7,13 +7,14 @@ result has as many rows as the operand that has most.
 from typing import Any
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
+
+from pipeline.loops import compiled
 
 WARP = 32
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def shuffle(
     value: NDArray[Any],
     lane: NDArray[np.int64],
@@ -46,7 +47,7 @@ def shuffle(
                     out[r, t, i] = offer[other, i]
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def silent_lanes(
     lane: NDArray[np.int64], active: NDArray[np.bool_], first: NDArray[np.int64]
 ) -> int:
@@ -79,7 +80,7 @@ def silent_lanes(
     return count
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def ballot(holds: NDArray[np.bool_], active: NDArray[np.bool_], out: NDArray[np.uint32]) -> None:
     """Collect the truth values of each warp's active lanes in the bits of a number.
 

@@ -6,9 +6,9 @@ numbers do not depend on the order in which blocks run.
 """
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from pipeline.loops import compiled
 from pipeline.simt.hazards_fast import ATOMIC, LOAD, STORE
 
 WARP = 32
@@ -27,7 +27,7 @@ def new_state(elements: int) -> NDArray[np.int32]:
     return state
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def enter(
     const: int,
     block: NDArray[np.int64],
@@ -64,7 +64,7 @@ def enter(
                     highest[element] = max(highest[element], number)
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def any_race(state: NDArray[np.int32]) -> bool:
     """Say whether two blocks touched one element, of which one wrote it.
 
@@ -83,7 +83,7 @@ def any_race(state: NDArray[np.int32]) -> bool:
     return False
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _rival(state: NDArray[np.int32], kind: int, number: int, element: int) -> int:
     """Return the block that an access of block ``number`` races with, or ``NONE``."""
     stored = state[STORE, _LOWEST, element]
@@ -96,7 +96,7 @@ def _rival(state: NDArray[np.int32], kind: int, number: int, element: int) -> in
     return last if kind == LOAD and last > number else NONE
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def judge(
     const: int,
     block: NDArray[np.int64],

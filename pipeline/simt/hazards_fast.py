@@ -10,8 +10,9 @@ for all of them.
 """
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
+
+from pipeline.loops import compiled
 
 WARP = 32
 NEVER = -1
@@ -45,7 +46,7 @@ def all_written(state: NDArray[np.int32]) -> bool:
     return bool((state[:, _WRITE_EPOCH] != NEVER).all())
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _note(
     report: NDArray[np.int64],
     seen: NDArray[np.bool_],
@@ -67,7 +68,7 @@ def _note(
     report[kind, 0] += 1
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _other(state: NDArray[np.int32], field: int, epoch: int, element: int, warp: int) -> int:
     """Return another warp that did this since the last barrier, or ``NEVER``."""
     if state[field, element] != epoch:
@@ -76,7 +77,7 @@ def _other(state: NDArray[np.int32], field: int, epoch: int, element: int, warp:
     return first if first != warp else state[field + 2, element]
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _enter(state: NDArray[np.int32], field: int, epoch: int, element: int, warp: int) -> None:
     """Remember that ``warp`` did this."""
     if state[field, element] != epoch:
@@ -87,7 +88,7 @@ def _enter(state: NDArray[np.int32], field: int, epoch: int, element: int, warp:
         state[field + 2, element] = warp
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _load(
     state: NDArray[np.int32],
     epoch: int,
@@ -111,7 +112,7 @@ def _load(
     _enter(state, _READ_EPOCH, epoch, element, warp)
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _store(
     state: NDArray[np.int32],
     epoch: int,
@@ -144,7 +145,7 @@ def _store(
         state[_COPIER, element] = warp
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _atomic(
     state: NDArray[np.int32],
     epoch: int,
@@ -169,14 +170,14 @@ def _atomic(
     _enter(state, _ATOMIC_EPOCH, epoch, element, warp)
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _land(state: NDArray[np.int32], epoch: int, element: int, warp: int) -> None:
     """Let an asynchronous copy of ``warp`` arrive: who touched it before has been reported."""
     state[_FLYING, element] -= 1
     _enter(state, _WRITE_EPOCH, epoch, element, warp)
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _check_block(
     base: int,
     offset: NDArray[np.int64],
@@ -207,7 +208,7 @@ def _check_block(
                 _store(state, epoch, stamp, element, warp, block, kind, rare, report, seen)
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def reads_written(
     const: int,
     block: NDArray[np.int64],
@@ -229,7 +230,7 @@ def reads_written(
     return True
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def check_access(
     const: int,
     block: NDArray[np.int64],

@@ -7,8 +7,9 @@ or a vector access off its alignment is reported by position and nothing is tran
 from typing import Any
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
+
+from pipeline.loops import compiled
 
 _QUAD = 4
 """Elements of the widest accesses to single precision."""
@@ -17,7 +18,7 @@ FINE = -1
 """Returned when every access is allowed; otherwise the position block * threads + thread."""
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _all_fine(
     const: int,
     block: NDArray[np.int64],
@@ -48,7 +49,7 @@ def _all_fine(
     return inside and (bits & (width - 1)) == 0
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def first_fault(
     const: int,
     block: NDArray[np.int64],
@@ -89,7 +90,7 @@ def first_fault(
     return FINE
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def gather(
     flat: NDArray[Any],
     stride: int,
@@ -138,7 +139,7 @@ def gather(
     return FINE
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _gather_single(
     flat: NDArray[Any], base: int, row: NDArray[np.int64], step: int, out: NDArray[Any]
 ) -> None:
@@ -152,7 +153,7 @@ def _gather_single(
             out[t, r] = flat[np.uint64(base + row[t] + r * step)]
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _gather_quads(
     flat: NDArray[Any], base: int, row: NDArray[np.int64], step: int, out: NDArray[Any]
 ) -> None:
@@ -167,7 +168,7 @@ def _gather_quads(
             line[to + np.uint64(3)] = flat[start + np.uint64(3)]
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _gather_some(
     flat: NDArray[Any],
     base: int,
@@ -189,7 +190,7 @@ def _gather_some(
                 line[r * width + j] = flat[np.uint64(start + j)]
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def scatter(
     flat: NDArray[Any],
     stride: int,

@@ -3,11 +3,12 @@
 from typing import Any
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from pipeline.loops import compiled
 
-@njit(cache=True, nogil=True)
+
+@compiled
 def _add_product(
     left: NDArray[Any], right: NDArray[Any], sums: NDArray[Any], extent: tuple[int, int, int]
 ) -> None:
@@ -22,7 +23,7 @@ def _add_product(
                 line[column] += factor * other[column]
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def multiply_add(
     a: NDArray[Any],
     b: NDArray[Any],

@@ -5,13 +5,14 @@ the tile columns, whether it touches the last tile row, and whether the last til
 """
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
+
+from pipeline.loops import compiled
 
 FIELDS = 5
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _modulo_hits(start: int, step: int, count: int, modulus: int) -> int:
     """Count the i from 1 to ``count`` with ``start + i * step`` a multiple of ``modulus``."""
     # Euclid: divisor = gcd(step, modulus) = inverse * step modulo modulus.
@@ -29,7 +30,7 @@ def _modulo_hits(start: int, step: int, count: int, modulus: int) -> int:
     return 0 if count < first else (count - first) // period + 1
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _one_wave(
     first: int, last: int, tiles_m: int, tiles_n: int, group: int
 ) -> tuple[int, int, int, int]:
@@ -59,7 +60,7 @@ def _one_wave(
     return rows + between * group, columns, 1 if bottom else 0, 1
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _waves_in_band(
     start: int, wave: int, count: int, height: int, tiles_n: int, last_band: bool
 ) -> tuple[int, int, int, int]:
@@ -80,7 +81,7 @@ def _waves_in_band(
     return rows, columns, bottom, count - min(count, before)
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def grouped(
     tiles_m: NDArray[np.int64],
     tiles_n: NDArray[np.int64],
@@ -118,7 +119,7 @@ def grouped(
                 result[i, field + 1] += found[field]
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def listed(
     row: NDArray[np.int64],
     column: NDArray[np.int64],

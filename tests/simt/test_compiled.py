@@ -10,14 +10,16 @@ import pipeline
 FILES = [
     path
     for path in sorted(Path(pipeline.__file__).parent.rglob("*.py"))
-    if "njit" in path.read_text(encoding="utf-8")
+    if "compiled" in path.read_text(encoding="utf-8")
 ]
+
+COMPILED = {"compiled", "inlined"}
 
 
 def compiled(tree):
     """Functions of a module that numba compiles."""
     for node in ast.walk(tree):
-        if isinstance(node, ast.FunctionDef) and "njit" in map(_name, node.decorator_list):
+        if isinstance(node, ast.FunctionDef) and COMPILED & set(map(_name, node.decorator_list)):
             yield node
 
 

@@ -26,7 +26,8 @@ SURROUNDINGS = {
     "uuid.uuid4",
 }
 RANDOM = "default_rng"
-COMPILED = (".py", ".pyc", ".nbi", ".nbc")
+# With what is kept of a source under a digest of its content.
+CODE = (".py", ".pyc", ".nbi", ".nbc", ".source")
 # Names a run; no result depends on it.
 ALLOWED = {"pipeline.run_lock"}
 
@@ -113,7 +114,7 @@ def is_code(name, script):
     if name.startswith("pipeline/locale/"):
         return "words" in parameters(RULES[script])
     if path.parts[0] in ("pipeline", "workflow"):
-        return path.suffix in COMPILED or (CHECKOUT / name).is_dir()
+        return path.suffix in CODE or (CHECKOUT / name).is_dir()
     own = script == "own_simulate" and path.name.split(".")[0] == PurePosixPath(OWN["file"]).stem
     return own or path.parts[0] in (".snakemake", "sitecustomize.py")
 

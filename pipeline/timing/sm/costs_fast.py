@@ -1,16 +1,16 @@
 """Compiled loops that measure accesses: wavefronts, lines and sectors of every warp."""
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from pipeline.loops import compiled
 from pipeline.simt.banks_fast import block_wavefronts, warp_atomic_wavefronts
 
 _LINE_SHIFT, _SECTOR_SHIFT = 7, 5
 _BANKS = 32
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def shared_wavefronts(
     address: NDArray[np.int64],
     lanes: NDArray[np.bool_],
@@ -23,7 +23,7 @@ def shared_wavefronts(
         found[w] = block_wavefronts(0, address[w], lanes[w], 1, size, paired, False)[2]
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def atomic_wavefronts(
     address: NDArray[np.int64], lanes: NDArray[np.bool_], size: int, found: NDArray[np.int32]
 ) -> None:
@@ -35,7 +35,7 @@ def atomic_wavefronts(
         )
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def touched_lines(
     address: NDArray[np.int64],
     lanes: NDArray[np.bool_],
@@ -80,7 +80,7 @@ def touched_lines(
     return total
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def numbered(lines: NDArray[np.int64], number: NDArray[np.int32]) -> int:
     """Give equal lines equal numbers from 0; return how many differ."""
     size = 1

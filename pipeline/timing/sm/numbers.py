@@ -2,8 +2,7 @@
 
 from functools import partial
 
-from numba import njit
-
+from pipeline import loops
 from pipeline.timing.sm.result import PIPES, STALLS
 
 (SELECTED, NOT_SELECTED, WAIT, LONG, SHORT, MIO, LG, MATH, AT_BARRIER, DISPATCH, FETCH,
@@ -14,7 +13,7 @@ from pipeline.timing.sm.result import PIPES, STALLS
 PIPE_OF_UNIT = (P_LITE, P_HEAVY, P_ALU, P_UNIFORM, P_SPECIAL, P_TENSOR)
 """Over the units of :mod:`pipeline.timing.sm.code`, as far as they are pipes that are shown."""
 
-compiled = partial(njit, cache=True, nogil=True, _nrt=False)
+compiled = partial(loops.compiled, _nrt=False)
 """For functions that make no array: counting who refers to the one they are given, at every call
 and so that threads may do it too, takes as long as all that they do."""
 
