@@ -277,9 +277,18 @@ def copy_sources(folder, ignore=None):
     for name in SOURCES:
         source = CHECKOUT / name
         if source.is_dir() and not source.is_symlink():
-            shutil.copytree(source, folder / name, ignore=ignore)
+            shutil.copytree(source, folder / name, ignore=lambda *of: left_out(*of, ignore))
         else:
             shutil.copy2(source, folder / name, follow_symlinks=False)
+
+
+def left_out(folder, names, ignore=None):
+    """Names to leave out besides those of ``ignore``: another worker is writing them just now."""
+    kept = (".pyc", ".nbi", ".nbc", ".source")
+    named = set(ignore(folder, names)) if ignore else set()
+    if Path(folder).name != "__pycache__":
+        return named
+    return named | {name for name in names if not name.endswith(kept)}
 
 
 def digests(folder):
