@@ -7,6 +7,7 @@ import yaml
 
 from pipeline.config import parameters
 from pipeline.config.load import load
+from pipeline.config.sweeps import Execution
 from pipeline.errors import ConfigError
 from pipeline.sweep.space import axis_values, points
 
@@ -21,6 +22,12 @@ def given():
 def changed(given, section, key, value):
     given["sweeps"][section][key] = value
     return given
+
+
+@pytest.mark.parametrize(("scheduler", "taken"), [("threads", 1), ("processes", 4), ("cluster", 4)])
+def test_tile_threads__wait_for_each_other_but_in_processes(scheduler, taken):
+    settings = Execution(scheduler=scheduler, threads=4)
+    assert parameters.tile_threads(settings) == taken
 
 
 def test_default__tiles_are_thousands_and_timelines_about_a_million(given):

@@ -18,7 +18,7 @@ from pipeline.config.own_cuda import function_files, own_cuda
 from pipeline.config.own_cuda_entry import CudaEntry
 from pipeline.config.own_entry import OwnEntry
 from pipeline.config.own_kernels import own_kernel
-from pipeline.config.sweeps import Sweeps, Tiles, Timeline
+from pipeline.config.sweeps import Execution, Sweeps, Tiles, Timeline
 from pipeline.counting.compiled_counts import twin
 from pipeline.hardware.occupancy import OCCUPANCY_FIGURES
 from pipeline.hardware.plain_figures import side_by_side
@@ -236,6 +236,11 @@ def timeline_space(settings: Timeline) -> dict[str, Any]:
     given = {name: getattr(settings, name) for name in TIMELINE_AXES}
     axes = scaled(given, settings.scale)
     return {"axes": {name: list(axis_values(axis)) for name, axis in axes.items()}}
+
+
+def tile_threads(settings: Execution) -> int:
+    """Say how many threads a sweep of tiles takes: what it does in Python is done one at a time."""
+    return 1 if settings.scheduler == "threads" else settings.threads
 
 
 def sweep_resources(sweeps: Sweeps, environment: Mapping[str, str]) -> dict[str, str | int]:

@@ -112,7 +112,8 @@ class Execution(Section):
         "threads, processes, cluster, or an address such as tcp://127.0.0.1:8786",
     )
     threads: Annotated[Whole, Field(ge=1, le=MOST_THREADS)] = setting(
-        "Threads or processes of a sweep on this machine; at most what `--cores` gives.",
+        "Threads or processes of a sweep on this machine; at most what `--cores` gives. Sweeps of "
+        "tiles take one thread, since theirs would wait for each other.",
         "1",
         f"1 to {MOST_THREADS}",
     )

@@ -213,16 +213,29 @@ def _counters(
     """
     waits: list[list[int]] = [[] for _ in runs[0]]
     raises: list[list[int]] = []
+    # Layers are alike: their runs are the same lists.
+    known: dict[tuple[int, int], tuple[list[list[int]], list[list[int]], int]] = {}
     first = 0
     for makers, readers in pairwise(runs):
-        intervals = list(dict.fromkeys(chain.from_iterable(part.inputs for part in readers)))
-        number = {interval: first + i for i, interval in enumerate(intervals)}
-        waits += [[number[interval] for interval in part.inputs] for part in readers]
-        raises += [
-            [number[one] for one in intervals if _overlap(part.outputs, one)] for part in makers
-        ]
-        first += len(intervals)
+        pair = id(makers), id(readers)
+        if pair not in known:
+            known[pair] = _between(makers, readers)
+        awaited, raised, count = known[pair]
+        waits += [[first + one for one in each] for each in awaited]
+        raises += [[first + one for one in each] for each in raised]
+        first += count
     return waits, raises + [[] for _ in runs[-1]], first
+
+
+def _between(
+    makers: Sequence[_Part], readers: Sequence[_Part]
+) -> tuple[list[list[int]], list[list[int]], int]:
+    """Give a number to each interval that a run reads of another; by reader, by maker, and how many."""
+    intervals = list(dict.fromkeys(chain.from_iterable(part.inputs for part in readers)))
+    number = {interval: i for i, interval in enumerate(intervals)}
+    awaited = [[number[interval] for interval in part.inputs] for part in readers]
+    raised = [[number[one] for one in intervals if _overlap(part.outputs, one)] for part in makers]
+    return awaited, raised, len(intervals)
 
 
 def _overlap(made: Iterable[Interval], read: Interval) -> bool:

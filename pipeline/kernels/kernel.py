@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields
+from functools import cached_property
 from typing import Any
 
 from pipeline.errors import OptionsError
@@ -98,7 +99,7 @@ class Kernel:
     expected: Callable[[int, int, int], Mapping[str, int]]
     element: str = "float32"
 
-    @property
+    @cached_property
     def option_names(self) -> tuple[str, ...]:
         """Names of the options that the kernel takes."""
         return tuple(field.name for field in fields(self.options))

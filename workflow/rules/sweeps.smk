@@ -14,7 +14,7 @@ rule sweeps_tile_counts:
         "logs/sweeps/tile_counts.log",
     conda:
         "../../environment.yml"
-    threads: SETTINGS.sweeps.execution.threads
+    threads: parameters.tile_threads(SETTINGS.sweeps.execution)
     resources:
         **parameters.sweep_resources(SETTINGS.sweeps, os.environ),
     params:
@@ -56,7 +56,7 @@ rule sweeps_tiles:
         "logs/sweeps/tiles.log",
     conda:
         "../../environment.yml"
-    threads: SETTINGS.sweeps.execution.threads
+    threads: parameters.tile_threads(SETTINGS.sweeps.execution)
     resources:
         **parameters.sweep_resources(SETTINGS.sweeps, os.environ),
     params:
