@@ -137,7 +137,8 @@ def enter(folder: Path, jobs: Iterable[Job], keys: Mapping[str, str]) -> None:
     before = _read_or_nothing(folder)
     entries = dict(before)
     for job in jobs:
-        if job.outputs and job.name not in entries:
+        # What only led to a result may have been deleted since, and nobody asks for it.
+        if job.outputs and job.name not in entries and all(Path(p).exists() for p in job.outputs):
             key = {KEY: keys[job.name]} if job.name in keys else {}
             entries[job.name] = job.entry() | key
     entries = {name: entry for name, entry in entries.items() if _is_there(entry)}

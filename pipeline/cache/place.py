@@ -24,7 +24,7 @@ def from_environment(environment: Mapping[str, str]) -> Entries | None:
     Raises
     ------
     ConfigError
-        If the limit is no positive number.
+        If the limit is no positive number, or the folder is in the home of nobody.
     """
     folder = environment.get(FOLDER) or DEFAULT_FOLDER
     given = environment.get(LIMIT) or DEFAULT_LIMIT
@@ -39,4 +39,10 @@ def from_environment(environment: Mapping[str, str]) -> Entries | None:
         )
     if folder.lower() == _OFF:
         return None
-    return Entries(Path(folder).expanduser() / _BELOW, limit * _GB)
+    try:
+        return Entries(Path(folder).expanduser() / _BELOW, limit * _GB)
+    except RuntimeError as error:
+        raise ConfigError(
+            f"{FOLDER} (environment): {folder!r} is no folder ({error}); give a path, or "
+            f"{_OFF} to keep nothing"
+        ) from error

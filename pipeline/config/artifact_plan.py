@@ -122,6 +122,7 @@ def own_files(config: Config) -> list[str]:
         return []
     checks = [f"results/own/checks/{kernel}.txt" for kernel in config.own_kernels]
     stores = [f"results/own/{store}.zarr" for store in OWN_STORES]
+    stores += [f"results/simulated/own/{kernel}.zarr" for kernel in config.own_kernels]
     return [*checks, *stores, *files(OWN_SECTION, config, OWN)]
 
 
@@ -133,8 +134,9 @@ def cuda_files(config: Config) -> list[str]:
         *(f"results/own/checks/{kernel}.txt" for kernel in config.own_cuda),
         *(page.format(cuda=kernel) for kernel in config.own_cuda for page in pages(config)),
         *(
-            f"results/own/{folder}/{one}.zarr"
-            for folder in ("cuda", "sm")
+            f"results/{folder}/{kind}/{one}.zarr"
+            for folder in ("own", "simulated/own")
+            for kind in ("cuda", "sm")
             for one in cuda_runs(config.own_cuda)
         ),
         *(f"results/own/{store}.zarr" for store in CUDA_STORES),

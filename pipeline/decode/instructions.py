@@ -230,7 +230,7 @@ def _counters(
 def _between(
     makers: Sequence[_Part], readers: Sequence[_Part]
 ) -> tuple[list[list[int]], list[list[int]], int]:
-    """Give a number to each interval that a run reads of another; by reader, by maker, and how many."""
+    """As :func:`_counters`, of two runs that follow each other."""
     intervals = list(dict.fromkeys(chain.from_iterable(part.inputs for part in readers)))
     number = {interval: i for i, interval in enumerate(intervals)}
     awaited = [[number[interval] for interval in part.inputs] for part in readers]

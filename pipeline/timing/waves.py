@@ -84,7 +84,7 @@ def grouped_waves(
         np.minimum(band, tiles_m).flatten(),
         result,
     )
-    return _waves(result.reshape(*rows.shape, -1), rows, columns, tall, wide)
+    return _waves(result.reshape(*rows.shape, waves_fast.FIELDS), rows, columns, tall, wide)
 
 
 def named_waves(m: int, n: int, *, tile_m: int, tile_n: int, wave: ArrayLike, order: str) -> Waves:

@@ -34,6 +34,11 @@ def test_from_environment__refuses_a_limit_that_is_none(given):
         from_environment({"PAPER_GPU_CACHE_GB": given, "PAPER_GPU_CACHE": "off"})
 
 
+def test_from_environment__refuses_a_home_of_nobody():
+    with pytest.raises(ConfigError, match=r"PAPER_GPU_CACHE .* '~nobody at all/x' is no folder"):
+        from_environment({"PAPER_GPU_CACHE": "~nobody at all/x"})
+
+
 def test_clean__says_what_it_removed(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("PAPER_GPU_CACHE", str(tmp_path / "kept"))

@@ -84,6 +84,13 @@ def test_predict__gives_every_gpu_the_code_of_its_architecture(predicted, counts
     assert np.isnan(predicted.sel(n=100).t).all()
 
 
+def test_predict__without_code_for_any_gpu_there_are_none(counts, cards):
+    volta = figures(load_sheets(Path("data/gpus"), ["v100_sxm2"]))
+    found = predict_compiled(counts, volta)
+    assert found.sizes["gpu"] == 0
+    assert set(found.data_vars) == set(predict_compiled(counts, cards).data_vars)
+
+
 def test_validation__shows_both_sources(predicted, cards):
     rates = sgemm_rates(Path("data/measured/sgemm_ladder.csv"))
     alone = compare_rates(rates, cards)

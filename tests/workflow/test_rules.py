@@ -3,10 +3,11 @@
 import ast
 import json
 import re
+import shutil
 
 import pytest
 
-from tests.workflow.scratch import CHECKOUT
+from tests.workflow.scratch import CHECKOUT, digests
 
 RULE_FILES = sorted((CHECKOUT / "workflow/rules").glob("*.smk"))
 SCRIPTS = sorted((CHECKOUT / "workflow/scripts").glob("*.py"))
@@ -172,3 +173,18 @@ def test_jobs__recorded_parameters_are_plain_values(built):
         )
     # The small configuration names no CUDA of its own.
     assert seen == {rule for rule in RULES if not rule.startswith("own_cuda")}
+
+
+@pytest.mark.workflow
+def test_all__makes_again_what_only_leads_to_others(changed):
+    """Otherwise what ``make check-results`` tells people to delete would stay away."""
+    before = digests(changed.folder / "results")
+    for folder in ("simulated", "compiled"):
+        shutil.rmtree(changed.folder / "results" / folder)
+    (changed.folder / "results/decode/gpu_figures.zarr").rename(changed.folder / "away")
+    # Other targets do not ask for it, and go on without.
+    code, shown = changed.snakemake("results/gpus.zarr", "results/decode/ledger.zarr")
+    assert code == 0, shown
+    code, shown = changed.snakemake("all")
+    assert code == 0, shown
+    assert digests(changed.folder / "results") == before
