@@ -1,30 +1,14 @@
 """Timelines of a decode step as traces, one file per execution."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
 import pandas as pd
 import xarray as xr
 
 from pipeline import units
 from pipeline.artifacts.decode_names import operation_name, part_name
-from pipeline.render.trace import Flow, Sample, Slice, Trace, render_trace
+from pipeline.render.trace import Flow, Sample, Slice, Trace
 from pipeline.vocab.decode_spans import SM_PARTS
-
-
-def make_traces(spans: xr.Dataset, executions: Sequence[str], outputs: Sequence[str]) -> None:
-    """Write the trace of each execution.
-
-    Parameters
-    ----------
-    spans : (span,), (sample,)
-        The store ``decode/spans``.
-    executions
-        Some of its executions.
-    outputs
-        For each of them a path that ends in json.
-    """
-    for execution, output in zip(executions, outputs, strict=True):
-        render_trace(execution_trace(spans, execution), output)
 
 
 def execution_trace(spans: xr.Dataset, execution: str) -> Trace:

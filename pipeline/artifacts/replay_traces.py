@@ -1,12 +1,12 @@
 """Replays of one SM as traces, one file per kernel."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
 import pandas as pd
 import xarray as xr
 
 from pipeline.artifacts.ladder import name, stall_name
-from pipeline.render.trace import Sample, Slice, Trace, render_trace
+from pipeline.render.trace import Sample, Slice, Trace
 
 SELECTED = "selected"
 SECONDS_PER_CYCLE = 1e-6
@@ -14,22 +14,6 @@ SECONDS_PER_CYCLE = 1e-6
 
 COUNTED = 16
 """Cycles over which issued instructions are averaged."""
-
-
-def make_traces(spans: xr.Dataset, kernels: Sequence[str], outputs: Sequence[str]) -> None:
-    """Write the trace of each kernel.
-
-    Parameters
-    ----------
-    spans : (span,), (kernel,)
-        The store ``sm_spans``.
-    kernels
-        Some of its kernels.
-    outputs
-        For each of them a path that ends in json.
-    """
-    for kernel, output in zip(kernels, outputs, strict=True):
-        render_trace(replay_trace(spans, kernel), output)
 
 
 def replay_trace(spans: xr.Dataset, kernel: str) -> Trace:

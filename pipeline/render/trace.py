@@ -117,6 +117,12 @@ def render_trace(trace: Trace, path: str | Path) -> None:
     publish({Path(path): text.encode()})
 
 
+def render_traces(traces: Iterable[Trace], paths: Iterable[str | Path]) -> None:
+    """Write as many traces as there are paths, one after the other."""
+    for trace, path in zip(traces, paths, strict=True):
+        render_trace(trace, path)
+
+
 def _ticks(seconds: float) -> int:
     return round(seconds * _TICKS_PER_SECOND)
 

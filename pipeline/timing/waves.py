@@ -115,7 +115,7 @@ def named_waves(m: int, n: int, *, tile_m: int, tile_n: int, wave: ArrayLike, or
     row, column = named_order(tiles_m, tiles_n, order)
     result = np.zeros((blocks.size, waves_fast.FIELDS), np.int64)
     waves_fast.listed(row, column, blocks.flatten(), result)
-    return _waves(result.reshape(*blocks.shape, -1), m, n, tile_m, tile_n)
+    return _waves(result.reshape(*blocks.shape, waves_fast.FIELDS), m, n, tile_m, tile_n)
 
 
 def _checked(named: dict[str, Any]) -> list[NDArray[np.int64]]:

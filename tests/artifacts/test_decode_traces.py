@@ -3,8 +3,8 @@ import json
 import numpy as np
 import pytest
 
-from pipeline.artifacts.decode_traces import execution_trace, make_traces
-from pipeline.render.trace import trace_events
+from pipeline.artifacts.decode_traces import execution_trace
+from pipeline.render.trace import render_traces, trace_events
 from pipeline.vocab.decode_spans import INSTRUCTIONS
 from tests.artifacts.fixtures_megakernel import spans
 from tests.render.test_trace import VALIDATOR
@@ -25,9 +25,9 @@ def busy(execution, categories):
     )
 
 
-def test_make_traces__each_is_that_of_its_execution_and_valid_by_schema(tmp_path):
+def test_traces__each_is_that_of_its_execution_and_valid_by_schema(tmp_path):
     paths = [tmp_path / f"{execution}.json" for execution in EXECUTIONS]
-    make_traces(spans(), EXECUTIONS, [*map(str, paths)])
+    render_traces([execution_trace(spans(), one) for one in EXECUTIONS], paths)
     for execution, path in zip(EXECUTIONS, paths, strict=True):
         written = json.loads(path.read_text(encoding="utf-8"))
         VALIDATOR.validate(written)

@@ -6,8 +6,8 @@ import jsonschema
 import numpy as np
 import pytest
 
-from pipeline.artifacts.replay_traces import SECONDS_PER_CYCLE, make_traces, replay_trace
-from pipeline.render.trace import trace_events
+from pipeline.artifacts.replay_traces import SECONDS_PER_CYCLE, replay_trace
+from pipeline.render.trace import render_traces, trace_events
 from tests.artifacts.fixtures_sm import SHOWN, STORES
 
 SCHEMA = json.loads(
@@ -22,14 +22,14 @@ def spans():
 
 def test_trace__is_valid_and_the_same_each_time(spans, tmp_path):
     paths = [tmp_path / f"{number}.json" for number in range(2)]
-    make_traces(spans, ["k10_warptiled"] * 2, [*map(str, paths)])
+    render_traces((replay_trace(spans, "k10_warptiled") for _ in paths), paths)
     jsonschema.validate(json.loads(paths[0].read_text(encoding="utf-8")), SCHEMA)
     assert paths[0].read_bytes() == paths[1].read_bytes()
 
 
 def test_traces__each_is_that_of_its_kernel(spans, tmp_path):
     paths = [str(tmp_path / f"{kernel}.json") for kernel in SHOWN]
-    make_traces(spans, list(SHOWN), paths)
+    render_traces([replay_trace(spans, kernel) for kernel in SHOWN], paths)
     for kernel, path in zip(SHOWN, paths, strict=True):
         events = json.loads(Path(path).read_text(encoding="utf-8"))["traceEvents"]
         assert events == trace_events(replay_trace(spans, kernel))
@@ -37,7 +37,7 @@ def test_traces__each_is_that_of_its_kernel(spans, tmp_path):
 
 def test_trace__slices_of_a_thread_follow_each_other_to_the_nanosecond(spans, tmp_path):
     # Viewers drop a slice that begins before the one around it ends, and ends after it.
-    make_traces(spans, ["k10_warptiled"], [str(tmp_path / "trace.json")])
+    render_traces([replay_trace(spans, "k10_warptiled")], [tmp_path / "trace.json"])
     events = json.loads((tmp_path / "trace.json").read_text(encoding="utf-8"))["traceEvents"]
     named = {event["tid"] for event in events if event["name"] == "thread_name"}
     slices = [event for event in events if event["ph"] == "X"]
