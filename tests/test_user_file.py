@@ -1,5 +1,7 @@
 """Files of the user's own: read without running them, and loaded from where they lie."""
 
+import os
+import sys
 from dataclasses import replace
 
 import pytest
@@ -97,6 +99,18 @@ def test_load__gives_the_functions_of_a_file_that_is_nowhere_installed(write, tm
     found = load(kernel_of(write(text, "deep/in/mine.py")), tmp_path)
     assert found.specification(1) == 2
     assert found.kernel.__name__ == "kernel"
+
+
+@pytest.mark.parametrize("keeps_none", [False, True])
+def test_load__takes_the_file_as_it_is_and_leaves_nothing(write, tmp_path, monkeypatch, keeps_none):
+    monkeypatch.setattr(sys, "dont_write_bytecode", keeps_none)
+    text = "def kernel(blk, x, out, n): ...\ndef specification(x):\n    return x + 1\n"
+    for more in (1, 2):
+        write(text.replace("+ 1", f"+ {more}"))
+        # An edit in the same second, which keeps the size.
+        os.utime(tmp_path / "mine.py", (0, 0))
+        assert load(kernel_of("mine.py"), tmp_path).specification(1) == 1 + more
+    assert [path.name for path in tmp_path.rglob("*")] == ["mine.py"]
 
 
 def test_load__a_decorator_does_not_hide_the_names_of_the_arrays(write, tmp_path):
